@@ -1,5 +1,7 @@
 #include "base/text/Text.hpp"
 
+#include <utf8proc.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -60,31 +62,12 @@ bool is_control(char32_t value) {
 }  // namespace
 
 std::optional<CodePoint> decode_utf8(std::string_view text, std::size_t position) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  if (position >= text.size()) {
-    return std::nullopt;
-  }
-  const unsigned char lead = byte(position);
-  if (lead < 0x80) {
-    return CodePoint{lead, 1};
-  }
-  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || position + length > text.size()) {
-    return std::nullopt;
-  }
-  char32_t value = lead & (0xFFu >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    const unsigned char next = byte(position + i);
-    if ((next & 0xC0) != 0x80) {
-      return std::nullopt;
-    }
-    value = value << 6 | (next & 0x3Fu);
-  }
-  constexpr std::array<char32_t, 5> smallest = {0, 0, 0x80, 0x800, 0x10000};
-  if (value < smallest[length] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) {
-    return std::nullopt;
-  }
-  return CodePoint{value, length};
+  text.remove_prefix(std::min(position, text.size()));
+  utf8proc_int32_t value = 0;
+  const auto length = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                       static_cast<utf8proc_ssize_t>(text.size()), &value);
+  return length > 0 ? std::optional(CodePoint{static_cast<char32_t>(value), static_cast<std::size_t>(length)})
+                    : std::nullopt;
 }
 
 std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
@@ -103,12 +86,9 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
 }
 
 void append_utf8(std::string& text, char32_t value) {
-  constexpr std::array<char32_t, 4> leads = {0, 0xC0, 0xE0, 0xF0};
-  auto rest = value < 0x80 ? 0U : value < 0x800 ? 1U : value < 0x10000 ? 2U : 3U;
-  text += static_cast<char>(leads[rest] | value >> (6 * rest));
-  while (rest-- > 0) {
-    text += static_cast<char>(0x80 | (value >> (6 * rest) & 0x3F));
-  }
+  std::array<utf8proc_uint8_t, 4> bytes{};
+  const auto length = utf8proc_encode_char(static_cast<utf8proc_int32_t>(value), bytes.data());
+  text.append(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(length));
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {

@@ -1,13 +1,15 @@
+#include "base/text/Utf8.hpp"
+
+#include <utf8proc.h>
 
 #include "base/text/Text.hpp"
 
 namespace stereosweep::base {
 
 bool is_white_space(char32_t character) {
-  return (character >= 0x09 && character <= 0x0D) || (character >= 0x1C && character <= 0x20) || character == 0x85 ||
-         character == 0xA0 || character == 0x1680 || (character >= 0x2000 && character <= 0x200A) ||
-         character == 0x2028 || character == 0x2029 || character == 0x202F || character == 0x205F ||
-         character == 0x3000;
+  const auto* known = utf8proc_get_property(static_cast<utf8proc_int32_t>(character));
+  return known->bidi_class == UTF8PROC_BIDI_CLASS_WS || known->bidi_class == UTF8PROC_BIDI_CLASS_B ||
+         known->bidi_class == UTF8PROC_BIDI_CLASS_S || known->category == UTF8PROC_CATEGORY_ZS;
 }
 
 std::size_t size_without_trailing_space(std::string_view text) {
