@@ -6,19 +6,26 @@
 #include <map>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 namespace stereosweep::base::profile {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
+struct Sum {
+  double seconds = 0;  // without the spans inside
+  std::size_t count = 0;
+};
+using Sums = std::map<std::string, Sum>;
+
 struct State {
   std::atomic<bool> enabled = false;
   std::mutex lock;  // of what follows
   Clock::time_point start;
   std::function<void()> wait;
-  std::map<std::string, Line> sums;
-  std::map<std::string, Line> sums_apart;
+  Sums sums;
+  Sums sums_apart;
 };
 
 State& state() {
@@ -41,17 +48,6 @@ void wait_for_device() {
   }
 }
 
-std::vector<Line> sorted(std::map<std::string, Line> State::*sums) {
-  std::vector<Line> all;
-  std::unique_lock guard(state().lock);
-  for (const auto& [name, sum] : state().*sums) {
-    all.push_back(sum);
-  }
-  guard.unlock();
-  std::stable_sort(all.begin(), all.end(), [](const Line& a, const Line& b) { return a.seconds > b.seconds; });
-  return all;
-}
-
 double seconds(Clock::duration time) { return std::chrono::duration<double>(time).count(); }
 
 std::string row(const std::string& name, double time, double total, const std::string& count) {
@@ -59,6 +55,18 @@ std::string row(const std::string& name, double time, double total, const std::s
   std::snprintf(text, sizeof(text), "%-24s %10.3f s %6.1f %% %12s\n", name.c_str(), time,
                 total > 0 ? 100 * time / total : 0, count.c_str());
   return text;
+}
+
+/// Adds a row for each; the seconds of all.
+double add_rows(std::string& table, const Sums& sums, double total) {
+  std::vector<std::pair<std::string, Sum>> rows(sums.begin(), sums.end());
+  std::ranges::stable_sort(rows, std::greater<>(), [](const auto& one) { return one.second.seconds; });
+  double covered = 0;
+  for (const auto& [name, sum] : rows) {
+    table += row(name, sum.seconds, total, std::to_string(sum.count) + " x");
+    covered += sum.seconds;
+  }
+  return covered;
 }
 
 }  // namespace
@@ -100,33 +108,19 @@ Span::~Span() {
   }
   const std::scoped_lock guard(state().lock);
   auto& sums = is_apart ? state().sums_apart : state().sums;
-  auto& sum = sums.try_emplace(name_, Line{name_}).first->second;
+  auto& sum = sums[name_];
   sum.seconds += seconds(time - inner_);
   sum.count += 1;
 }
 
-std::vector<Line> lines() { return sorted(&State::sums); }
-
-std::vector<Line> lines_apart() { return sorted(&State::sums_apart); }
-
 std::string report() {
-  std::unique_lock guard(state().lock);
+  const std::scoped_lock guard(state().lock);
   const double total = seconds(Clock::now() - state().start);
-  guard.unlock();
   std::string table = "profile: time of each part without the parts inside it\n";
-  double covered = 0;
-  for (const auto& line : lines()) {
-    table += row(line.name, line.seconds, total, std::to_string(line.count) + " x");
-    covered += line.seconds;
-  }
+  const auto covered = add_rows(table, state().sums, total);
   table += row("the rest", total - covered, total, "");
-  const auto apart = lines_apart();
-  if (!apart.empty()) {
-    table += "beside it, in other threads:\n";
-  }
-  for (const auto& line : apart) {
-    table += row(line.name, line.seconds, total, std::to_string(line.count) + " x");
-  }
+  table += state().sums_apart.empty() ? "" : "beside it, in other threads:\n";
+  add_rows(table, state().sums_apart, total);
   return table;
 }
 

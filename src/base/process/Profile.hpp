@@ -4,7 +4,6 @@
 #include <chrono>
 #include <functional>
 #include <string>
-#include <vector>
 
 namespace stereosweep::base::profile {
 
@@ -39,18 +38,8 @@ auto timed(const char* name, auto&& step) {
   return step();
 }
 
-struct Line {
-  std::string name;
-  double seconds = 0;  ///< without the spans inside
-  std::size_t count = 0;
-};
-
-/// All spans that have ended, the longest first.
-std::vector<Line> lines();
-/// The same of the threads that count apart.
-std::vector<Line> lines_apart();
-
-/// The same as a table with shares of the time since `enable`; what no span covers comes last.
+/// All spans that have ended, the longest first, as a table with shares of the time since `enable`; what no span covers
+/// comes last, and behind it the threads that count apart.
 std::string report();
 
 }  // namespace stereosweep::base::profile
