@@ -1,5 +1,7 @@
 #include "config/ChatKeys.hpp"
 
+#include <regex>
+
 #include "base/Error.hpp"
 #include "base/files/HubCache.hpp"
 #include "base/process/Environment.hpp"
@@ -34,25 +36,11 @@ std::optional<ChatTemplate> find_piece(const std::string& name, const Node& user
   return chat;
 }
 
-Node node_of(const base::Json& value) {
-  if (value.is_string()) {
-    return Node::text(value.get<std::string>());
-  }
-  if (value.is_primitive()) {
-    return Node::plain(value.dump());
-  }
-  Node node(value.is_object() ? Node::Kind::map : Node::Kind::list);
-  for (const auto& [key, child] : value.items()) {
-    value.is_object() ? node.add(key, node_of(child)) : node.add(node_of(child));
-  }
-  return node;
-}
-
 ChatTemplate make_chat(const std::string& model_path, const std::string& name, const chat::TemplateSettings& settings) {
   const auto source = chat::find_template(model_path, name);
   base::refuse_if(!source, "no chat template is known for the model '" + model_path + "'",
                   "there is none in its chat_template.jinja, tokenizer_config.json, chat_template.json", advice);
-  return read_pieces(base::parse_json(chat::infer_pieces(*source, settings), "pieces of a chat template"));
+  return read_pieces(chat::infer_pieces(*source, settings));
 }
 
 /// A switch's value: what YAML writes as a number or a boolean is one, all else is a text.
@@ -77,16 +65,9 @@ Asked read_asked(Fields& keys) {
   keys.line("chat_name", asked.name, "which of several templates of the checkpoint; default: default");
   keys.line("date", asked.settings.date,
             "of the prompts, where the template writes one; default: the day of the start");
-  const auto is_digit_or_dash = [&](std::size_t i) {
-    const char c = asked.settings.date[i];
-    return i == 4 || i == 7 ? c == '-' : c >= '0' && c <= '9';
-  };
-  bool is_date = asked.settings.date.size() == 10;
-  for (std::size_t i = 0; is_date && i < 10; ++i) {
-    is_date = is_digit_or_dash(i);
-  }
-  keys.problems().add_if(!is_date, keys.place("date"), "'" + asked.settings.date + "' is no date",
-                         "it is written 2026-11-26");
+  static const std::regex date("[0-9]{4}-[0-9]{2}-[0-9]{2}");
+  keys.problems().add_if(!std::regex_match(asked.settings.date, date), keys.place("date"),
+                         "'" + asked.settings.date + "' is no date", "it is written 2026-11-26");
   const Node* thinking = keys.optional("thinking");
   if (thinking != nullptr && thinking->kind == Node::Kind::map) {
     for (std::size_t i = 0; i < thinking->keys.size(); ++i) {
@@ -186,10 +167,10 @@ void chat_keys(ShownKeys& keys, const sweep::ModelSpec& model, bool /*by_itself*
   }
 }
 
-ChatTemplate read_pieces(const base::Json& pieces) {
+ChatTemplate read_pieces(std::string_view pieces) {
   base::Problems problems;
   ChatTemplate chat;
-  read_fields(node_of(pieces), "chat", problems, chat);
+  read_fields(parse_yaml(pieces, "", problems, resolved_limits), "chat", problems, chat);
   problems.raise_if_any("the pieces of a chat template cannot be read:");
   return chat;
 }

@@ -3,8 +3,8 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
-#include "base/text/Json.hpp"
 #include "chat/ChatTemplate.hpp"
 #include "config/axes/AxisSource.hpp"
 #include "config/yaml/Fields.hpp"
@@ -18,8 +18,8 @@ namespace stereosweep::config {
 void chat_keys(Fields& keys, sweep::ModelSpec& model, bool by_itself);
 void chat_keys(ShownKeys& keys, const sweep::ModelSpec& model, bool by_itself);
 
-/// Pieces as `model.chat` takes them, from JSON. Throws InputError.
-chat::ChatTemplate read_pieces(const base::Json& pieces);
+/// Pieces as `model.chat` takes them, from JSON or YAML. Throws InputError.
+chat::ChatTemplate read_pieces(std::string_view pieces);
 /// The template `name` of configs/chat, found as a job in `job_directory` would find it. Throws InputError.
 chat::ChatTemplate find_chat(const std::string& name, const std::filesystem::path& job_directory);
 /// As `auto`. Throws InputError where the checkpoint has no template, or one that is not made of pieces.

@@ -68,7 +68,7 @@ Compared compare(const base::Json& goldens) {
   Compared counts;
   for (const auto& one : goldens.at("templates")) {
     SCOPED_TRACE(one.at("name").get<std::string>());
-    const auto chat = config::read_pieces(one.at("pieces"));
+    const auto chat = config::read_pieces(one.at("pieces").dump());
     for (const auto& item : one.at("cases")) {
       const auto messages = messages_in(item.at("messages"));
       try {

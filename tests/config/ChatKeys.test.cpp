@@ -141,7 +141,7 @@ TEST(ChatDump, reads_back_as_the_same_template) {
   const auto file = std::filesystem::path(source_directory()) / "tests/chat/template_goldens.json";
   const auto goldens = base::parse_json(base::read_file(file), "goldens");
   for (const auto& one : goldens.at("templates")) {
-    templates.push_back(read_pieces(one.at("pieces")));
+    templates.push_back(read_pieces(one.at("pieces").dump()));
   }
   for (const auto& chat : templates) {
     base::Problems problems;
