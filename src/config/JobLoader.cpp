@@ -167,11 +167,9 @@ std::string short_name(const Node& value) {
     text.pop_back();
   }
   text = text.substr(text.rfind('/') + 1).substr(0, 40);
-  for (char& c : text) {
-    const bool plain =
-        (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '.' || c == '-' || c == '_';
-    c = plain ? c : '_';
-  }
+  constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_";
+  std::ranges::replace_if(
+      text, [&](char letter) { return plain.find(letter) == std::string_view::npos; }, '_');
   return text.empty() ? "_" : text;
 }
 
@@ -216,63 +214,54 @@ std::string shown(const Node& node) {
   return node.kind == Node::Kind::map ? "{" + text + "}" : "[" + text + "]";
 }
 
-/// Name of a list entry: its label, its own text, else its place.
-std::string entry_name(const Node& entry, std::size_t index) {
-  const Node* label = entry.find("label");
-  return label != nullptr ? label->value : entry.kind == Node::Kind::map ? std::to_string(index) : shown(entry);
+/// What a list or a mapping holds: an entry of a list is called by its label, its own text, else its place.
+std::vector<std::pair<std::string, const Node*>> members_of(const Node& node) {
+  std::vector<std::pair<std::string, const Node*>> members;
+  for (std::size_t i = 0; i < node.children.size(); ++i) {
+    const Node& child = node.children[i];
+    const Node* label = child.find("label");
+    members.emplace_back(node.kind == Node::Kind::map    ? node.keys[i]
+                         : label != nullptr              ? label->value
+                         : child.kind == Node::Kind::map ? std::to_string(i)
+                                                         : shown(child),
+                         &child);
+  }
+  return members;
 }
 
-void compare(const Node& before, const Node& after, const std::string& path, std::vector<std::string>& out);
-
-void compare_lists(const Node& before, const Node& after, const std::string& path, std::vector<std::string>& out) {
-  std::map<std::string, const Node*> known;
-  for (std::size_t i = 0; i < before.children.size(); ++i) {
-    known.emplace(entry_name(before.children[i], i), &before.children[i]);
+void compare(const Node& before, const Node& after, const std::string& path, std::vector<std::string>& out) {
+  const bool are_lists = before.kind == Node::Kind::list;
+  if (before.kind != after.kind || (!are_lists && before.kind != Node::Kind::map)) {
+    if (shown(before) != shown(after)) {
+      out.push_back(path + ": " + shown(before) + ", now " + shown(after));
+    }
+    return;
   }
+  const auto path_of = [&](const std::string& name) {
+    return are_lists ? path + "[" + name + "]" : path.empty() ? name : path + "." + name;
+  };
+  const auto old_members = members_of(before);
+  const std::map<std::string, const Node*> known(old_members.begin(), old_members.end());
   std::vector<std::string> new_order;
-  for (std::size_t i = 0; i < after.children.size(); ++i) {
-    const std::string name = entry_name(after.children[i], i);
-    if (const auto at = known.find(name); at == known.end()) {
-      out.push_back(path + "[" + name + "]: only now");
-    } else {
+  for (const auto& [name, child] : members_of(after)) {
+    if (const auto at = known.find(name); at != known.end()) {
       new_order.push_back(name);
-      compare(*at->second, after.children[i], path + "[" + name + "]", out);
+      compare(*at->second, *child, path_of(name), out);
+    } else {
+      out.push_back(path_of(name) + (are_lists ? ": only now" : ": (nothing), now " + shown(*child)));
     }
   }
   const std::set<std::string> common(new_order.begin(), new_order.end());
   std::vector<std::string> old_order;
-  for (std::size_t i = 0; i < before.children.size(); ++i) {
-    const std::string name = entry_name(before.children[i], i);
+  for (const auto& [name, child] : old_members) {
     if (common.contains(name)) {
       old_order.push_back(name);
     } else {
-      out.push_back(path + "[" + name + "]: only before");
+      out.push_back(path_of(name) + (are_lists ? ": only before" : ": " + shown(*child) + ", now (nothing)"));
     }
   }
-  if (old_order != new_order) {
+  if (are_lists && old_order != new_order) {
     out.push_back(path + ": the same entries in another order");
-  }
-}
-
-void compare(const Node& before, const Node& after, const std::string& path, std::vector<std::string>& out) {
-  if (before.kind == Node::Kind::list && after.kind == Node::Kind::list) {
-    compare_lists(before, after, path, out);
-  } else if (before.kind == Node::Kind::map && after.kind == Node::Kind::map) {
-    const auto child_path = [&](const std::string& key) { return path.empty() ? key : path + "." + key; };
-    for (std::size_t i = 0; i < after.keys.size(); ++i) {
-      if (const Node* old_child = before.find(after.keys[i])) {
-        compare(*old_child, after.children[i], child_path(after.keys[i]), out);
-      } else {
-        out.push_back(child_path(after.keys[i]) + ": (nothing), now " + shown(after.children[i]));
-      }
-    }
-    for (std::size_t i = 0; i < before.keys.size(); ++i) {
-      if (after.find(before.keys[i]) == nullptr) {
-        out.push_back(child_path(before.keys[i]) + ": " + shown(before.children[i]) + ", now (nothing)");
-      }
-    }
-  } else if (shown(before) != shown(after)) {
-    out.push_back(path + ": " + shown(before) + ", now " + shown(after));
   }
 }
 
