@@ -1,9 +1,9 @@
 #include "config/axes/Tables.hpp"
 
 #include <algorithm>
-#include <array>
 #include <unordered_map>
 
+#include "base/Lists.hpp"
 #include "base/files/File.hpp"
 #include "base/text/Text.hpp"
 
@@ -73,18 +73,15 @@ Node entry(const Table& table, std::size_t row, const std::vector<std::pair<std:
   return map;
 }
 
-/// Where columns stand; nothing where one is missing.
-template <std::size_t count>
-std::optional<std::array<std::size_t, count>> columns(const Table& table, const char* const (&names)[count],
-                                                      base::Problems& problems) {
-  std::array<std::size_t, count> places{};
-  bool complete = true;
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto place = table.column(names[i], problems);
-    complete = complete && place;
-    places[i] = place.value_or(0);
-  }
-  return complete ? std::optional(places) : std::nullopt;
+/// What each row has in these columns; no row where one of them is missing.
+std::vector<std::vector<std::string>> cells_of(const Table& table, const std::vector<std::string>& names,
+                                               base::Problems& problems) {
+  const auto places = base::mapped(names, [&](const auto& name) { return table.column(name, problems); });
+  return base::contains(places, std::optional<std::size_t>())
+             ? std::vector<std::vector<std::string>>()
+             : base::mapped(table.rows, [&](const auto& row) {
+                 return base::mapped(places, [&](const auto& place) { return row[*place]; });
+               });
 }
 
 }  // namespace
@@ -151,11 +148,11 @@ Table read_table(const std::string& path, base::Problems& problems) {
 Node read_group_table(const std::string& path, sweep::Priors& priors, base::Problems& problems) {
   Node entries = Node::list();
   const Table table = read_table(path, problems);
-  const auto places = columns(table, {"singular", "plural"}, problems);
-  for (std::size_t i = 0; places && i < table.rows.size(); ++i) {
-    const auto& singular = table.rows[i][(*places)[0]];
-    const auto& plural = table.rows[i][(*places)[1]];
-    if (plural == "people" && i + 1 == table.rows.size()) {
+  const auto rows = cells_of(table, {"singular", "plural"}, problems);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& singular = rows[i][0];
+    const auto& plural = rows[i][1];
+    if (plural == "people" && i + 1 == rows.size()) {
       priors.word_singular = singular;
       priors.word_plural = plural;
     } else {
@@ -168,13 +165,13 @@ Node read_group_table(const std::string& path, sweep::Priors& priors, base::Prob
 Node read_template_table(const std::string& path, base::Problems& problems) {
   Node entries = Node::list();
   const Table table = read_table(path, problems);
-  const auto places = columns(table, {"kind", "group_form", "template"}, problems);
-  for (std::size_t i = 0; places && i < table.rows.size(); ++i) {
-    const auto cell = [&](std::size_t place) { return table.rows[i][(*places)[place]]; };
+  const auto rows = cells_of(table, {"kind", "group_form", "template"}, problems);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     // "plural_capitalised" is a plural at the start of a sentence, where every text of ours has its capital anyway.
-    const std::string form = cell(1) == "plural_capitalised" ? "plural" : cell(1);
-    const std::string text = base::replace_all(base::replace_all(cell(2), "<group>", "{group}"), "<mask>", "{trait}");
-    entries.add(entry(table, i, {{"kind", cell(0)}, {"form", form}, {"text", text}}));
+    const std::string form = rows[i][1] == "plural_capitalised" ? "plural" : rows[i][1];
+    const std::string text =
+        base::replace_all(base::replace_all(rows[i][2], "<group>", "{group}"), "<mask>", "{trait}");
+    entries.add(entry(table, i, {{"kind", rows[i][0]}, {"form", form}, {"text", text}}));
   }
   return entries;
 }
@@ -182,11 +179,11 @@ Node read_template_table(const std::string& path, base::Problems& problems) {
 Node read_trait_table(const std::string& path, base::Problems& problems) {
   Node entries = Node::list();
   const Table table = read_table(path, problems);
-  const auto places = columns(table, {"dimension", "pair", "pole", "trait", "adjectives"}, problems);
+  const auto rows = cells_of(table, {"dimension", "pair", "pole", "trait", "adjectives"}, problems);
   std::unordered_map<std::string, std::size_t> index_of;
-  for (std::size_t i = 0; places && i < table.rows.size(); ++i) {
-    const auto cell = [&](std::size_t place) { return table.rows[i][(*places)[place]]; };
-    const auto [dimension, label, side] = std::array{cell(0), cell(1), cell(2)};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto& label = rows[i][1];
+    const auto& side = rows[i][2];
     const base::Place place{path, table.lines[i], "pole"};
     if (side != "left" && side != "right") {
       problems.add(place, "unknown pole '" + side + "'", "left or right");
@@ -194,15 +191,15 @@ Node read_trait_table(const std::string& path, base::Problems& problems) {
     }
     const auto [at, is_new] = index_of.emplace(label, entries.children.size());
     if (is_new) {
-      entries.add(entry(table, i, {{"label", label}, {"dimension", dimension}}));
+      entries.add(entry(table, i, {{"label", label}, {"dimension", rows[i][0]}}));
     }
     Node& pair = entries.children[at->second];
     if (pair.find(side) != nullptr) {
       problems.add(place, "the pole stands twice", "pair '" + label + "'");
       continue;
     }
-    Node& words = pair.add(side, entry(table, i, {{"name", cell(3)}})).add("words", placed(Node::list(), table, i));
-    for (const auto& word : base::split(cell(4), '|')) {
+    Node& words = pair.add(side, entry(table, i, {{"name", rows[i][3]}})).add("words", placed(Node::list(), table, i));
+    for (const auto& word : base::split(rows[i][4], '|')) {
       words.add(placed(Node::text(word), table, i));
     }
   }
