@@ -47,14 +47,11 @@ std::optional<Integer> read_whole(const Node& node, const std::string& key, base
 }
 
 std::optional<bool> read_boolean(const Node& node, const std::string& key, base::Problems& problems) {
-  if (node.kind == Node::Kind::scalar && node.style == Node::Style::plain) {
-    if (node.value == "true" || node.value == "false") {
-      return node.value == "true";
-    }
-    wrong_type(node, key, problems, "true or false", boolean_hint(node.value));
-    return std::nullopt;
+  const bool is_plain = node.kind == Node::Kind::scalar && node.style == Node::Style::plain;
+  if (is_plain && (node.value == "true" || node.value == "false")) {
+    return node.value == "true";
   }
-  wrong_type(node, key, problems, "true or false");
+  wrong_type(node, key, problems, "true or false", is_plain ? boolean_hint(node.value) : "");
   return std::nullopt;
 }
 
@@ -170,18 +167,15 @@ std::optional<std::vector<std::string>> read_lines(const Node& node, const std::
   }
   std::vector<std::string> lines;
   std::unordered_set<std::string> seen;
-  bool complete = true;
-  for (std::size_t i = 0; i < node.children.size(); ++i) {
-    const std::string item_key = key + "[" + std::to_string(i) + "]";
-    auto line = read_line(node.children[i], item_key, problems);
-    if (line && !seen.insert(*line).second) {
-      problems.add(node.children[i].place(item_key), "'" + *line + "' stands twice", "each value counts once");
-      line.reset();
+  each_entry(node, key, problems, [&](const Node& entry, const std::string& entry_key) {
+    const auto line = read_line(entry, entry_key, problems);
+    if (line && seen.insert(*line).second) {
+      lines.push_back(*line);
+    } else if (line) {
+      problems.add(entry.place(entry_key), "'" + *line + "' stands twice", "each value counts once");
     }
-    complete = complete && line;
-    lines.push_back(line.value_or(""));
-  }
-  return complete ? std::optional(lines) : std::nullopt;
+  });
+  return lines.size() == node.children.size() ? std::optional(lines) : std::nullopt;
 }
 
 std::optional<std::pair<std::string, std::string>> read_two(const Node& node, const std::string& key,
