@@ -173,7 +173,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnAnchor(const YAML::Mark& mark, const std::string&) override { refuse_sharing(mark, "anchors"); }
   void OnNull(const YAML::Mark& mark, YAML::anchor_t) override {
     Node node = make(mark, Node::Kind::null);
-    if (!frames_.empty() && frames_.back().node.kind == Node::Kind::map && !frames_.back().key_is_next) {
+    if (!frames_.empty() && frames_.back().has_open_key()) {
       node.line = frames_.back().key_line;  // the mark is that of whatever comes next
     }
     take(std::move(node));
@@ -217,11 +217,11 @@ class TreeBuilder : public YAML::EventHandler {
 
  private:
   struct Frame {
-    Node node;
-    std::string pending_key;
+    Node node;  ///< a key is open until its value comes; of an empty one that is dropped
     int key_line = 0;
-    bool key_is_next = true;
     std::unordered_set<std::string> seen;
+    bool has_open_key() const { return node.keys.size() > node.children.size(); }
+    bool wants_key() const { return node.kind == Node::Kind::map && !has_open_key(); }
   };
 
   std::string key() const {
@@ -229,8 +229,8 @@ class TreeBuilder : public YAML::EventHandler {
     for (const auto& frame : frames_) {
       if (frame.node.kind == Node::Kind::list) {
         text += "[" + std::to_string(frame.node.children.size()) + "]";
-      } else if (!frame.key_is_next) {
-        text += (text.empty() ? "" : ".") + frame.pending_key;
+      } else if (frame.has_open_key()) {
+        text += (text.empty() ? "" : ".") + frame.node.keys.back();
       }
     }
     return base::excerpt(text, 200);
@@ -257,14 +257,14 @@ class TreeBuilder : public YAML::EventHandler {
     }
   }
   void open(Node node) {
-    if (!frames_.empty() && frames_.back().node.kind == Node::Kind::map && frames_.back().key_is_next) {
+    if (!frames_.empty() && frames_.back().wants_key()) {
       stop(node.line, "a key must be one word or text", "here it is " + kind_name(node));
     }
     if (frames_.size() >= limits_.max_depth) {
       stop(node.line, "values are nested deeper than " + std::to_string(limits_.max_depth) + " levels",
            "limit of one file");
     }
-    frames_.push_back({std::move(node), "", 0, true, {}});
+    frames_.push_back({std::move(node), 0, {}});
   }
   void close() {
     Node node = std::move(frames_.back().node);
@@ -277,33 +277,26 @@ class TreeBuilder : public YAML::EventHandler {
       return;
     }
     Frame& frame = frames_.back();
-    if (frame.node.kind == Node::Kind::list) {
-      frame.node.children.push_back(std::move(node));
-    } else if (frame.key_is_next) {
+    if (frame.wants_key()) {
       take_key(frame, node);
+    } else if (frame.has_open_key() && frame.node.keys.back().empty()) {
+      frame.node.keys.pop_back();  // its fault is already in the report
     } else {
-      frame.key_is_next = true;
-      if (!frame.pending_key.empty()) {
-        frame.node.add(std::move(frame.pending_key), std::move(node));
-      }
+      frame.node.children.push_back(std::move(node));
     }
   }
   void take_key(Frame& frame, const Node& node) {
-    frame.key_line = node.line;
-    if (node.kind == Node::Kind::broken) {
-      frame.pending_key.clear();  // its value is dropped: the fault is already in the report
-    } else if (node.kind != Node::Kind::scalar || node.value.empty()) {
+    const bool is_broken = node.kind == Node::Kind::broken;
+    if (!is_broken && (node.kind != Node::Kind::scalar || node.value.empty())) {
       stop(node.line, "a key must be one word or text", "here it is " + kind_name(node));
-    } else {
-      frame.pending_key = node.value;
-      frame.key_is_next = false;
-      if (!frame.seen.insert(node.value).second) {
-        problems_.add(node.place(key()), "the key '" + base::excerpt(node.value, 60) + "' stands twice",
-                      "readers disagree on which one counts", "Remove one.");
-        frame.pending_key.clear();
-      }
     }
-    frame.key_is_next = false;
+    frame.key_line = node.line;
+    frame.node.keys.push_back(is_broken ? "" : node.value);
+    if (!is_broken && !frame.seen.insert(node.value).second) {
+      problems_.add(node.place(key()), "the key '" + base::excerpt(node.value, 60) + "' stands twice",
+                    "readers disagree on which one counts", "Remove one.");
+      frame.node.keys.back().clear();
+    }
   }
 
   const JoinedText& text_;
