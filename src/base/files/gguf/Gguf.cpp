@@ -36,9 +36,7 @@ class Reader {
   Reader(const SharedBytes& content, const std::string& name) : content_(content), name_(name) {}
 
   void refuse_if(bool is_wrong, const std::string& problem, const std::string& why) const {
-    if (is_wrong) {
-      throw InputError(name_ + ": " + describe(problem, why));
-    }
+    base::refuse_if(is_wrong, name_ + ": " + problem, why);
   }
   std::uint64_t position() const { return offset_; }
 
@@ -81,13 +79,9 @@ class Reader {
   static constexpr std::uint32_t list_type = 9;
 
   template <class Number>
-  Json plain(const std::string&) {
-    return number<Number>();
-  }
-  template <class Number>
-  Json finite(const std::string& key) {
+  Json plain(const std::string& key) {
     const auto value = number<Number>();
-    refuse_if(!std::isfinite(value), key + " is NaN or infinite", "a number is needed");
+    refuse_if(!std::isfinite(static_cast<double>(value)), key + " is NaN or infinite", "a number is needed");
     return value;
   }
   Json flag(const std::string&) { return number<std::uint8_t>() != 0; }
@@ -101,13 +95,13 @@ class Reader {
                                               &Reader::plain<std::int16_t>,
                                               &Reader::plain<std::uint32_t>,
                                               &Reader::plain<std::int32_t>,
-                                              &Reader::finite<float>,
+                                              &Reader::plain<float>,
                                               &Reader::flag,
                                               &Reader::words,
                                               nullptr /* a list */,
                                               &Reader::plain<std::uint64_t>,
                                               &Reader::plain<std::int64_t>,
-                                              &Reader::finite<double>};
+                                              &Reader::plain<double>};
     refuse_if(type >= by_type.size() || by_type[type] == nullptr, key + " has a value of type " + std::to_string(type),
               "the format has types 0 to 12");
     return (this->*by_type[type])(key);

@@ -287,29 +287,26 @@ constexpr auto gpt4o_words =
     R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|)"
     R"(\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 
-enum class Digits { as_words, alone };
-enum class Whole { merged, taken };  ///< a word that is a token: merged like others, or taken as it is
-enum class Form { kept, composed };
-enum class Begin { plain, token };  ///< whether BOS stands before a text where the file does not say
-
 struct WordKind {
   const char* names;  ///< with spaces between
   const char* words;
-  Digits digits = Digits::as_words;
-  Whole whole = Whole::merged;
-  Form form = Form::kept;
-  Begin begin = Begin::plain;
+  bool parts_digits = false;
+  bool takes_tokens = false;  ///< a word that is a token is taken as it is, and not merged like others
+  bool composes = false;      ///< texts, by NFC
+  bool begins = false;        ///< whether BOS stands before a text where the file does not say
 };
 constexpr std::array<WordKind, 8> word_kinds = {
-    {{"gpt-2 olmo", gpt2_words},
-     {"smollm starcoder refact codeshell command-r", gpt2_words, Digits::alone},
-     {"llama3 llama-v3 llama-bpe falcon3 pixtral", llama3_words, Digits::as_words, Whole::taken, Form::kept,
-      Begin::token},
-     {"dbrx smaug-bpe", llama3_words},
-     {"qwen2 deepseek-r1-qwen", qwen2_words, Digits::as_words, Whole::merged, Form::composed},
-     {"stablelm2", qwen2_words},
-     {"tekken", tekken_words, Digits::as_words, Whole::taken, Form::kept, Begin::token},
-     {"gpt-4o", gpt4o_words}}};
+    {{.names = "gpt-2 olmo", .words = gpt2_words},
+     {.names = "smollm starcoder refact codeshell command-r", .words = gpt2_words, .parts_digits = true},
+     {.names = "llama3 llama-v3 llama-bpe falcon3 pixtral",
+      .words = llama3_words,
+      .takes_tokens = true,
+      .begins = true},
+     {.names = "dbrx smaug-bpe", .words = llama3_words},
+     {.names = "qwen2 deepseek-r1-qwen", .words = qwen2_words, .composes = true},
+     {.names = "stablelm2", .words = qwen2_words},
+     {.names = "tekken", .words = tekken_words, .takes_tokens = true, .begins = true},
+     {.names = "gpt-4o", .words = gpt4o_words}}};
 
 class TokenizerMaker {
  public:
@@ -365,7 +362,7 @@ class TokenizerMaker {
   /// tokenizer.json of byte pairs.
   std::string pairs() {
     const auto& kind = word_kind();
-    begins_ = kind.begin == Begin::token;
+    begins_ = kind.begins;
     std::string vocabulary;
     Json added = Json::array();
     for (std::size_t id = 0; id < tokens_.size(); ++id) {
@@ -384,7 +381,7 @@ class TokenizerMaker {
       return Json{{"type", "Split"}, {"pattern", {{"Regex", pattern}}}, {"behavior", "Isolated"}, {"invert", false}};
     };
     Json steps = Json::array();
-    if (kind.digits == Digits::alone) {
+    if (kind.parts_digits) {
       steps.push_back(split(R"(\p{N})"));
     }
     if (kind.words != gpt2_words) {
@@ -395,11 +392,11 @@ class TokenizerMaker {
                      {"trim_offsets", true},
                      {"use_regex", kind.words == gpt2_words}});
     Json rest = {{"added_tokens", added},
-                 {"normalizer", kind.form == Form::composed ? Json{{"type", "NFC"}} : Json()},
+                 {"normalizer", kind.composes ? Json{{"type", "NFC"}} : Json()},
                  {"pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", steps}}},
                  {"post_processor", frame()},
                  {"decoder", {{"type", "ByteLevel"}}}};
-    return R"({"model":{"type":"BPE","ignore_merges":)" + std::string(kind.whole == Whole::taken ? "true" : "false") +
+    return R"({"model":{"type":"BPE","ignore_merges":)" + std::string(kind.takes_tokens ? "true" : "false") +
            R"(,"vocab":{)" + vocabulary + R"(},"merges":)" + Json(file_[prefix + "merges"].texts()).dump() + "}," +
            rest.dump().substr(1);
   }
