@@ -4,9 +4,10 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cstdint>
+#include <latch>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -56,22 +57,15 @@ ProcessorLoan::ProcessorLoan(std::span<const std::string> sets) : own_(own_proce
 ProcessorLoan::~ProcessorLoan() { run_on(own_); }
 
 void require_threads(int count) {
-  std::atomic<bool> may_end = false;
-  const auto end_all = [&] {
-    may_end = true;
-    may_end.notify_all();
-  };
   std::vector<std::jthread> threads;
-  try {
-    for (int i = 0; i < count; ++i) {
-      threads.emplace_back([&] { may_end.wait(false); });
-    }
-  } catch (...) {
-    end_all();
-    throw;
+  for (int i = 0; i < count; ++i) {
+    threads.emplace_back([](const std::stop_token& stop) {
+      std::latch may_end(1);
+      const std::stop_callback end(stop, [&] { may_end.count_down(); });
+      may_end.wait();
+    });
   }
-  end_all();
-}
+}  // which asks each to stop and waits for it
 
 void keep_freed_memory() {
   ::mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest that glibc accepts
