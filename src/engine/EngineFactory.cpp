@@ -113,7 +113,7 @@ std::uint64_t vector_width(query::EngineKind kind, const base::FileSet& files, c
     return static_cast<std::uint64_t>(specification.hidden);
   }
   const auto config = model::read_masked_specification(files);
-  require_layer(files, asked, config.num_layers);
+  require_layer(files, asked, std::ssize(config.layers));
   const bool is_word = asked.source == query::VectorSource::input_embedding;
   return static_cast<std::uint64_t>(is_word ? config.embedding_width() : config.hidden);
 }

@@ -130,7 +130,8 @@ TEST(ModelCost, CountsBertBase) {
   config.vocabulary = 30522;
   config.hidden = 768;
   config.inner = 3072;
-  config.num_layers = 12;
+  config.layers.resize(12);
+  config.names.positions = "positions";
   config.num_heads = 12;
   config.positions = 512;
   config.token_types = 2;

@@ -19,9 +19,9 @@
 #include <vector>
 
 #include "bench/MatmulPeak.hpp"
+#include "model/body/BodyWeights.hpp"
 #include "model/causal/CausalModel.hpp"
 #include "model/causal/CausalSpecification.hpp"
-#include "model/causal/CausalWeights.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "model/kernels/Linear.hpp"
 
@@ -56,7 +56,7 @@ CausalSpecification specification_of(const std::string& name) {
   return s;
 }
 
-CausalWeights random_weights(const CausalSpecification& s, at::ScalarType type) {
+BodyWeights random_weights(const CausalSpecification& s, at::ScalarType type) {
   const auto matrix = [&](std::int64_t rows, std::int64_t columns) {
     return at::randn({rows, columns}, at::kFloat).mul_(0.02).to(type);
   };
@@ -66,13 +66,13 @@ CausalWeights random_weights(const CausalSpecification& s, at::ScalarType type) 
   const auto norm = [&] {
     return Norm{at::ones({s.hidden}, type), s.norm == NormKind::layer ? at::zeros({s.hidden}, type) : at::Tensor()};
   };
-  CausalWeights weights;
+  BodyWeights weights;
   weights.words = matrix(s.vocabulary, s.hidden);
   weights.positions = matrix(s.max_tokens, s.hidden);
   const auto queries = s.num_heads * s.head_width;
   const auto keys = s.num_key_heads * s.head_width;
   for (std::size_t i = 0; i < s.layers.size(); ++i) {
-    CausalLayer layer;
+    Layer layer;
     layer.attention_norm = norm();
     layer.feed_forward_norm = norm();
     if (i + 1 < s.layers.size()) {

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "bench/MatmulPeak.hpp"
+#include "model/body/BodyWeights.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "model/kernels/Linear.hpp"
 #include "model/masked/MaskedModel.hpp"
-#include "model/masked/MaskedWeights.hpp"
 
 namespace {
 
@@ -37,9 +37,9 @@ MaskedWeights random_weights(const MaskedSpecification& config, at::ScalarType t
   weights.words = matrix(config.vocabulary, hidden);
   weights.positions = matrix(config.positions, hidden);
   weights.embedding_norm = norm();
-  for (std::int64_t i = 0; i < config.num_layers; ++i) {
-    MaskedLayer layer;
-    if (i + 1 < config.num_layers) {
+  for (std::size_t i = 0; i < config.layers.size(); ++i) {
+    Layer layer;
+    if (i + 1 < config.layers.size()) {
       layer.query_key_value = linear(3 * hidden, hidden);
     } else {
       layer.query = linear(hidden, hidden);
@@ -47,14 +47,14 @@ MaskedWeights random_weights(const MaskedSpecification& config, at::ScalarType t
     }
     layer.attention_output = linear(hidden, hidden);
     layer.attention_norm = norm();
-    layer.inner = linear(config.inner, hidden);
-    layer.outer = linear(hidden, config.inner);
-    layer.output_norm = norm();
+    layer.feed_forward = {linear(config.inner, hidden), linear(hidden, config.inner)};
+    layer.feed_forward_norm = norm();
     weights.layers.push_back(std::move(layer));
   }
-  weights.head =
-      MaskedHead{linear(hidden, hidden), norm(),
-                 OutputProjection(weights.words, at::zeros({config.vocabulary}, at::kFloat)), config.vocabulary};
+  weights.head_dense = linear(hidden, hidden);
+  weights.head_norm = norm();
+  weights.head = weights.words;
+  weights.head_bias = at::zeros({config.vocabulary}, at::kFloat);
   return weights;
 }
 
@@ -86,7 +86,7 @@ double credited_flops(const MaskedSpecification& config, const Batch& batch) {
   for (const auto length : batch.packed.lengths) {
     attended += static_cast<double>(length) * length;
   }
-  return static_cast<double>(config.num_layers) *
+  return static_cast<double>(config.layers.size()) *
          (2 * weights * static_cast<double>(batch.packed.ids.size()) + 4 * attended * hidden);
 }
 
@@ -127,7 +127,9 @@ int main(int argc, char** argv) {
   configure_threads(1);
   const c10::InferenceMode guard;
   MaskedSpecification config;
-  config.num_layers = values[0];
+  config.residual = Residual::after_adding;
+  config.names.positions = "positions";
+  config.layers.resize(static_cast<std::size_t>(values[0]));
   config.hidden = values[1];
   config.num_heads = values[2];
   config.inner = values[3];

@@ -13,8 +13,8 @@
 #include "engine/masked/MaskedEngine.hpp"
 #include "engine/readout/Download.hpp"
 #include "model/CausalReference.hpp"
+#include "model/body/BodyWeights.hpp"
 #include "model/families/Families.hpp"
-#include "model/masked/MaskedWeights.hpp"
 #include "support/FakeDevice.hpp"
 #include "support/Rounding.hpp"
 

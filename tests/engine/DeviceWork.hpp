@@ -19,8 +19,8 @@
 #include "engine/causal/CausalEngine.hpp"
 #include "engine/masked/MaskedEngine.hpp"
 #include "model/CausalReference.hpp"
+#include "model/body/BodyWeights.hpp"
 #include "model/families/Families.hpp"
-#include "model/masked/MaskedWeights.hpp"
 #include "support/FakeDevice.hpp"
 #include "support/Rounding.hpp"
 

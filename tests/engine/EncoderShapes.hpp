@@ -7,16 +7,26 @@
 
 #include "engine/LetterFiles.hpp"
 #include "model/CausalReference.hpp"
+#include "model/body/BodyWeights.hpp"
 #include "model/families/Families.hpp"
-#include "model/masked/MaskedWeights.hpp"
 
 namespace stereosweep::engine::testing {
 
 /// An encoder for the tokens of letter_files(2).
 inline model::MaskedSpecification small_encoder() {
   auto shape = model::read_masked_specification(letter_files(2));
-  shape.num_layers = 3;
+  shape.layers.resize(3);
   return shape;
+}
+
+/// Norms before each part, gates, no biases.
+inline void norms_before(model::MaskedSpecification& shape) {
+  shape.residual = model::Residual::sequential;
+  shape.gated = true;
+  shape.names.query_key_value_bias = false;
+  shape.names.feed_forward_bias = false;
+  shape.names.norm_bias = false;
+  shape.names.final_norm = "norm";
 }
 
 /// Ways in which encoders differ from BERT.
@@ -32,10 +42,8 @@ inline std::vector<model::MaskedSpecification> encoder_shapes() {
   });
   add([](auto& shape) {  // turned, with windows, gated, norms before
     shape.names.positions.clear();
-    shape.norm = model::NormPlace::before;
-    shape.attention_bias = false;
-    shape.inner_bias = false;
-    shape.norm_bias = false;
+    norms_before(shape);
+    shape.names.first_attention_norm = false;
     shape.rotaries = {model::Rotary{8, model::RotaryPairs::halves, {1, 0.3F, 0.1F, 0.03F}, 1},
                       model::Rotary{8, model::RotaryPairs::halves, {1, 0.5F, 0.2F, 0.1F}, 1}};
     shape.layers = {{0, 0}, {2, 1}, {0, 0}};
@@ -44,14 +52,10 @@ inline std::vector<model::MaskedSpecification> encoder_shapes() {
   add([](auto& shape) {                            // eurobert; keys are repeated where they are read
     shape.names.positions.clear();
     shape.names.embedding_norm.clear();
-    shape.norm = model::NormPlace::before;
-    shape.norm_kind = model::NormKind::rms;
+    norms_before(shape);
+    shape.norm = model::NormKind::rms;
     shape.activation = model::Activation::silu;
-    shape.attention_bias = false;
-    shape.inner_bias = false;
-    shape.norm_bias = false;
     shape.rotaries = {model::Rotary{8, model::RotaryPairs::halves, {1, 0.3F, 0.1F, 0.03F}, 1}};
-    shape.layers.assign(static_cast<std::size_t>(shape.num_layers), model::LayerKind{});
   });
   return all;
 }
@@ -75,16 +79,20 @@ class DrawnEncoder {
     if (width != shape_.hidden) {
       weights.embedding_projection = linear(shape_.hidden, width, true);
     }
-    for (std::int64_t i = 0; i < shape_.num_layers; ++i) {
+    for (std::size_t i = 0; i < shape_.layers.size(); ++i) {
       weights.layers.push_back(layer(i));
+      if (shape_.relative.farthest > 0) {
+        auto keys = draw({2 * shape_.relative.span(), shape_.hidden}, 0.5);
+        weights.relative.push_back({std::move(keys), draw({2 * shape_.relative.span(), shape_.hidden}, 0.5)});
+      }
     }
-    if (shape_.norm == model::NormPlace::before) {
+    if (!shape_.names.final_norm.empty()) {
       weights.final_norm = norm(shape_.hidden);
     }
-    auto transform = linear(width, shape_.hidden, true);
-    auto bias = draw({shape_.vocabulary}, 0.1).to(at::kFloat);
-    weights.head.emplace(model::MaskedHead{std::move(transform), norm(width),
-                                           model::OutputProjection(weights.words, std::move(bias)), shape_.vocabulary});
+    weights.head_dense = linear(width, shape_.hidden, true);
+    weights.head_bias = draw({shape_.vocabulary}, 0.1).to(at::kFloat);
+    weights.head_norm = norm(width);
+    weights.head = weights.words;
     return weights;
   }
 
@@ -98,23 +106,19 @@ class DrawnEncoder {
   }
   model::Norm norm(std::int64_t width) const {
     auto weight = draw({width}, 0.1, 1);
-    return {std::move(weight), shape_.norm_bias ? draw({width}, 0.1) : at::Tensor()};
+    return {std::move(weight), shape_.names.norm_bias ? draw({width}, 0.1) : at::Tensor()};
   }
-  model::MaskedLayer layer(std::int64_t number) const {
-    const bool is_gated = shape_.norm == model::NormPlace::before;
-    model::MaskedLayer layer;
-    layer.query_key_value = linear(3 * shape_.hidden, shape_.hidden, shape_.attention_bias);
-    layer.attention_output = linear(shape_.hidden, shape_.hidden, shape_.attention_bias);
-    if (!is_gated || number > 0 || shape_.names.embedding_norm.empty()) {
+  model::Layer layer(std::size_t number) const {
+    const auto& names = shape_.names;
+    model::Layer layer;
+    layer.query_key_value = linear(3 * shape_.hidden, shape_.hidden, names.query_key_value_bias);
+    layer.attention_output = linear(shape_.hidden, shape_.hidden, names.query_key_value_bias);
+    if (number > 0 || names.first_attention_norm) {
       layer.attention_norm = norm(shape_.hidden);
     }
-    layer.inner = linear((is_gated ? 2 : 1) * shape_.inner, shape_.hidden, shape_.inner_bias);
-    layer.outer = linear(shape_.hidden, shape_.inner, shape_.inner_bias);
-    layer.output_norm = norm(shape_.hidden);
-    if (shape_.relative.farthest > 0) {
-      layer.relative.keys = draw({2 * shape_.relative.span(), shape_.hidden}, 0.5);
-      layer.relative.queries = draw({2 * shape_.relative.span(), shape_.hidden}, 0.5);
-    }
+    auto inner = linear((shape_.gated ? 2 : 1) * shape_.inner, shape_.hidden, names.feed_forward_bias);
+    layer.feed_forward = {std::move(inner), linear(shape_.hidden, shape_.inner, names.feed_forward_bias)};
+    layer.feed_forward_norm = norm(shape_.hidden);
     return layer;
   }
 

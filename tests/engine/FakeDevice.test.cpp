@@ -33,10 +33,10 @@
 #include "engine/causal/CausalEngine.hpp"
 #include "engine/masked/MaskedEngine.hpp"
 #include "model/CausalReference.hpp"
+#include "model/body/BodyWeights.hpp"
 #include "model/families/Families.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "model/kernels/SideStream.hpp"
-#include "model/masked/MaskedWeights.hpp"
 #include "support/Rounding.hpp"
 
 namespace stereosweep::engine {

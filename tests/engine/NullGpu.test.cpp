@@ -25,7 +25,7 @@
 #include "engine/causal/CausalEngine.hpp"
 #include "engine/masked/MaskedEngine.hpp"
 #include "model/CausalReference.hpp"
-#include "model/causal/CausalWeights.hpp"
+#include "model/body/BodyWeights.hpp"
 #include "model/families/Families.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "model/kernels/SideStream.hpp"

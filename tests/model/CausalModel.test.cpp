@@ -76,7 +76,7 @@ std::vector<Setting> settings() {
   add("norms after the sums", {}, [](auto& s) {
     s.position = PositionKind::learned;
     s.residual = Residual::after_adding;
-    s.final_norm = false;
+    s.names.final_norm = "";
     s.activation = Activation::relu;
   });
   add("parallel, two norms, part of a head turns", {}, [](auto& s) {

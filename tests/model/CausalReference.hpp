@@ -25,8 +25,8 @@
 #include <optional>
 #include <vector>
 
+#include "model/body/BodyWeights.hpp"
 #include "model/causal/CausalSpecification.hpp"
-#include "model/causal/CausalWeights.hpp"
 #include "model/causal/TokenTree.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "model/kernels/Linear.hpp"
@@ -126,7 +126,7 @@ inline PlainModel random_model(const CausalSpecification& specification, const P
     model.layers.push_back(layer);
   }
   model.embedding_norm = norm(norms.embedding, hidden);
-  model.final_norm = norm(specification.final_norm, hidden);
+  model.final_norm = norm(!specification.names.final_norm.empty(), hidden);
   model.head = specification.tied_head ? model.words : random_numbers({specification.vocabulary, hidden}, spread);
   model.head_bias = random_numbers({specification.vocabulary}, 0.1);
   return model;
@@ -149,7 +149,7 @@ inline PlainModel without_biases(PlainModel model) {
 }
 
 /// The same numbers as the body takes them.
-inline CausalWeights weights_of(const PlainModel& model, const at::TensorOptions& options) {
+inline BodyWeights weights_of(const PlainModel& model, const at::TensorOptions& options) {
   const auto tensor = [&](const at::Tensor& numbers) {
     return numbers.defined() ? numbers.to(options.device()).to(options.dtype()) : at::Tensor();
   };
@@ -165,12 +165,12 @@ inline CausalWeights weights_of(const PlainModel& model, const at::TensorOptions
     }
     return Linear(tensor(at::cat(weights)), parts.front().bias.defined() ? tensor(at::cat(biases)) : at::Tensor());
   };
-  CausalWeights weights;
+  BodyWeights weights;
   weights.words = tensor(model.words);
   weights.positions = tensor(model.positions);
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     const auto& plain = model.layers[i];
-    CausalLayer layer;
+    Layer layer;
     layer.attention_norm = norm(plain.attention_norm);
     layer.attention_output_norm = norm(plain.attention_output_norm);
     layer.feed_forward_norm = norm(plain.feed_forward_norm);

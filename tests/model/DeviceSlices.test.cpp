@@ -7,8 +7,8 @@
 #include <span>
 
 #include "model/SlicedModels.hpp"
+#include "model/body/BodyWeights.hpp"
 #include "model/causal/CausalModel.hpp"
-#include "model/causal/CausalWeights.hpp"
 #include "model/families/Families.hpp"
 #include "model/kernels/SideStream.hpp"
 #include "parallel/MpiSession.hpp"

@@ -70,7 +70,7 @@ TEST(Families, MostDefaultsAreThoseOfTheFirstReleases) {
   EXPECT_TRUE(gpt2.tied_head);
   const auto openai = read(minimal("openai-gpt"));
   EXPECT_EQ(openai.residual, Residual::after_adding);
-  EXPECT_FALSE(openai.final_norm);
+  EXPECT_EQ(openai.names.final_norm, "");
   EXPECT_EQ(openai.activation, Activation::gelu_tanh);  // afn "gelu"
   const auto neox = read(minimal("gpt_neox"));
   EXPECT_EQ(neox.rotaries.front().width, 24);  // a quarter of 96

@@ -35,20 +35,20 @@ std::string refused_config(const std::string& text) {
 
 TEST(MaskedSpecification, LeftOutAndNullTakeTheDefaults) {
   const auto bert = read(R"({"model_type":"bert","hidden_act":null,"vocab_size":null})");
-  EXPECT_EQ(bert.names.body, "bert.");
+  EXPECT_EQ(bert.names.prefixes.front(), "bert.");
   EXPECT_FALSE(bert.skips_padding);
   EXPECT_EQ(bert.vocabulary, 30522);
   EXPECT_EQ(bert.hidden, 768);
   EXPECT_EQ(bert.inner, 3072);
-  EXPECT_EQ(bert.num_layers, 12);
+  EXPECT_EQ(bert.layers.size(), 12U);
   EXPECT_EQ(bert.num_heads, 12);
   EXPECT_EQ(bert.max_tokens, 512);
   EXPECT_EQ(bert.token_types, 2);
   EXPECT_EQ(bert.norm_epsilon, 1e-12);
   EXPECT_EQ(bert.activation, Activation::gelu);
-  EXPECT_TRUE(bert.tied_decoder);
+  EXPECT_TRUE(bert.tied_head);
   const auto roberta = read(R"({"model_type":"roberta","max_position_embeddings":514,"hidden_act":"gelu_new"})");
-  EXPECT_EQ(roberta.names.body, "roberta.");
+  EXPECT_EQ(roberta.names.prefixes.front(), "roberta.");
   EXPECT_TRUE(roberta.skips_padding);
   EXPECT_EQ(roberta.vocabulary, 50265);
   EXPECT_EQ(roberta.max_tokens, 512);
@@ -58,16 +58,16 @@ TEST(MaskedSpecification, LeftOutAndNullTakeTheDefaults) {
 
 TEST(MaskedSpecification, NewerFamiliesTakeTheDefaultsOfTransformers) {
   const auto distilbert = read(R"({"model_type":"distilbert"})");
-  EXPECT_EQ(distilbert.num_layers, 6);
+  EXPECT_EQ(distilbert.layers.size(), 6U);
   EXPECT_EQ(distilbert.token_types, 0);
-  EXPECT_EQ(distilbert.names.layers.back(), "transformer.layer.5.");
+  EXPECT_EQ(distilbert.names.layers, "transformer.layer.");
   const auto albert =
       read(R"({"model_type":"albert","num_hidden_layers":3,"num_hidden_groups":2,"inner_group_num":2})");
   EXPECT_EQ(albert.embedding_width(), 128);
-  EXPECT_EQ(albert.num_layers, 6);
+  EXPECT_EQ(albert.layers.size(), 6U);
   EXPECT_EQ(albert.activation, Activation::gelu_tanh);
-  EXPECT_EQ(albert.names.layers[3], "encoder.albert_layer_groups.0.albert_layers.1.");
-  EXPECT_EQ(albert.names.layers[4], "encoder.albert_layer_groups.1.albert_layers.0.");
+  EXPECT_EQ(albert.names.shared_layers[3], "encoder.albert_layer_groups.0.albert_layers.1.");
+  EXPECT_EQ(albert.names.shared_layers[4], "encoder.albert_layer_groups.1.albert_layers.0.");
   const auto modern = read(R"({"model_type":"modernbert"})");
   ASSERT_EQ(modern.layers.size(), 22U);
   EXPECT_EQ(modern.layers[0].window, 0);

@@ -18,9 +18,9 @@
 #include "base/Error.hpp"
 #include "model/SafetensorsText.hpp"
 #include "model/TinyCheckpoint.hpp"
+#include "model/body/BodyWeights.hpp"
 #include "model/causal/CausalSize.hpp"
 #include "model/causal/CausalSpecification.hpp"
-#include "model/causal/CausalWeights.hpp"
 #include "model/families/Families.hpp"
 #include "query/Compute.hpp"
 

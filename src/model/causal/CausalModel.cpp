@@ -6,7 +6,6 @@
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/zeros.h>
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
@@ -18,8 +17,8 @@
 
 #include "base/Error.hpp"
 #include "base/process/Profile.hpp"
+#include "model/body/BodyWeights.hpp"
 #include "model/causal/CausalSpecification.hpp"
-#include "model/causal/CausalWeights.hpp"
 #include "model/causal/FeedForward.hpp"
 #include "model/causal/LayerKernels.hpp"
 #include "model/causal/attention/TreeAttention.hpp"
@@ -77,23 +76,11 @@ void check_tree(const TokenTree& tree, const ModelShape& shape) {
   }
 }
 
-OutputProjection make_head(CausalWeights& weights) {
-  if (!weights.head.defined()) {
-    return {};
-  }
-  const bool needs_bias = kernels_on(weights.head.device()) == Kernels::own_kernels;
-  const auto bias = weights.head_bias.defined() || !needs_bias
-                        ? weights.head_bias
-                        : at::zeros({weights.head.size(0)}, weights.head.options().dtype(at::kFloat));
-  const bool shared = weights.head.is_alias_of(weights.words);
-  const bool large =
-      weights.head.scalar_type() == at::kFloat && static_cast<std::int64_t>(weights.head.nbytes()) > most_copied_bytes;
-  OutputProjection head(weights.head, bias, shared && large ? Products::plain : Products::fastest);
-  if (shared) {
-    head.share(weights.words);
-  }
-  weights.head = at::Tensor();
-  return head;
+Products products_of_head(const BodyWeights& weights) {
+  const auto& head = weights.head;
+  const bool large = head.defined() && head.scalar_type() == at::kFloat &&
+                     static_cast<std::int64_t>(head.nbytes()) > most_copied_bytes;
+  return large && head.is_alias_of(weights.words) ? Products::plain : Products::fastest;
 }
 
 // What the passes of a model share beside its weights: made once, on the device.
@@ -111,7 +98,7 @@ struct Constants {
 class CausalPass {
  public:
   /// Everything is borrowed. The tree's rows from attention.rows() on are new.
-  CausalPass(const CausalSpecification& specification, const CausalWeights& weights, Constants& constants,
+  CausalPass(const CausalSpecification& specification, const BodyWeights& weights, Constants& constants,
              const PassSettings& settings, TreeAttention& attention, const TokenTree& tree)
       : specification_(specification),
         weights_(weights),
@@ -213,12 +200,12 @@ class CausalPass {
     return weights_.embedding_norm ? normalized(states, *weights_.embedding_norm) : states;
   }
 
-  at::Tensor before_attention(const CausalLayer& layer, const at::Tensor& states) const {
+  at::Tensor before_attention(const Layer& layer, const at::Tensor& states) const {
     const bool normed = layer.attention_norm && specification_.residual != Residual::after_adding;
     return normed ? normalized(states, *layer.attention_norm) : states;
   }
 
-  Projected project(const CausalLayer& layer, const at::Tensor& normed) const {
+  Projected project(const Layer& layer, const at::Tensor& normed) const {
     const auto queries = layer.query_key_value ? specification_.num_heads * specification_.head_width : 0;
     const auto keys = specification_.num_key_heads * specification_.head_width;
     const auto all = layer.query_key_value ? layer.query_key_value->apply(normed) : layer.key_value->apply(normed);
@@ -479,7 +466,7 @@ class CausalPass {
   }
 
   const CausalSpecification& specification_;
-  const CausalWeights& weights_;
+  const BodyWeights& weights_;
   Constants& constants_;
   PassSettings settings_;
   TreeAttention& attention_;
@@ -495,23 +482,17 @@ class CausalPass {
 // The one decoder that every causal family is a setting of.
 class CausalBody : public CausalModel {
  public:
-  CausalBody(CausalSpecification specification, CausalWeights weights, PassSettings settings)
-      : specification_(std::move(specification)), weights_(std::move(weights)) {
+  CausalBody(CausalSpecification specification, BodyWeights weights, PassSettings settings)
+      : specification_(std::move(specification)),
+        weights_(std::move(weights)),
+        shape_(shape_of(specification_, weights_)) {
     const c10::InferenceMode guard;
-    const auto device = weights_.words.device();
-    if (kernels_on(device) == Kernels::operators) {
+    if (shape_.kernels == Kernels::operators) {
       settings.kernels = Kernels::operators;
     }
     settings_ = completed(settings, specification_, weights_.words);
-    shape_ = {static_cast<int>(weights_.layers.size()),
-              specification_.hidden,
-              weights_.head.defined() ? weights_.head.size(0) : specification_.vocabulary,
-              weights_.words.size(0),
-              specification_.max_tokens,
-              weights_.head.defined(),
-              settings_.kernels,
-              dtype_of(weights_.words.scalar_type())};
-    head_ = make_head(weights_);
+    shape_.kernels = settings_.kernels;
+    head_ = make_head(weights_, products_of_head(weights_));
     make_constants();
   }
 
@@ -657,7 +638,7 @@ class CausalBody : public CausalModel {
   }
 
   CausalSpecification specification_;
-  CausalWeights weights_;
+  BodyWeights weights_;
   mutable Constants constants_;  ///< the tables of angles grow, and guard themselves
   PassSettings settings_;
   ModelShape shape_;
@@ -666,7 +647,7 @@ class CausalBody : public CausalModel {
 
 }  // namespace
 
-std::unique_ptr<CausalModel> make_causal_model(CausalSpecification specification, CausalWeights weights,
+std::unique_ptr<CausalModel> make_causal_model(CausalSpecification specification, BodyWeights weights,
                                                PassSettings settings) {
   return std::make_unique<CausalBody>(std::move(specification), std::move(weights), std::move(settings));
 }

@@ -20,7 +20,7 @@
 namespace stereosweep::model {
 
 struct CausalSpecification;
-struct CausalWeights;
+struct BodyWeights;
 
 struct PassSettings {
   std::int64_t rows_at_once = 0;  ///< 0: what is fastest on the weights' device with the present number of threads
@@ -73,7 +73,7 @@ class CausalModel {
 };
 
 /// The one decoder that every causal family is a setting of.
-std::unique_ptr<CausalModel> make_causal_model(CausalSpecification specification, CausalWeights weights,
+std::unique_ptr<CausalModel> make_causal_model(CausalSpecification specification, BodyWeights weights,
                                                PassSettings settings = {});
 
 }  // namespace stereosweep::model

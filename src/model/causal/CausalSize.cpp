@@ -162,7 +162,7 @@ CausalSpecification slice_of(const CausalSpecification& whole, TensorSlice slice
   return part;
 }
 
-std::int64_t first_key_head(const CausalSpecification& whole, TensorSlice slice) {
+std::int64_t first_key_head(const BodySettings& whole, TensorSlice slice) {
   return slice.index * whole.num_key_heads / slice.count;
 }
 

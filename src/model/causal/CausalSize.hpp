@@ -72,6 +72,6 @@ struct TensorSlice {
 CausalSpecification slice_of(const CausalSpecification& specification, TensorSlice slice);
 
 /// First key head of a slice; with more slices than key heads several slices hold the same one.
-std::int64_t first_key_head(const CausalSpecification& whole, TensorSlice slice);
+std::int64_t first_key_head(const BodySettings& whole, TensorSlice slice);
 
 }  // namespace stereosweep::model

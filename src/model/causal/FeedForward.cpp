@@ -32,9 +32,8 @@ constexpr std::int64_t numbers_in_16_bytes = 8;
 constexpr std::int64_t most_experts_in_a_byte = 256;
 constexpr double constant_inner = 8;  // a power of two: dividing a bias by it loses nothing
 
-at::Tensor activated(const CausalSpecification& specification, const at::Tensor& inner) {
-  return specification.gated ? activate_gated(inner, specification.activation)
-                             : activate_rows(inner, specification.activation);
+at::Tensor activated(const BodySettings& settings, const at::Tensor& inner) {
+  return settings.gated ? activate_gated(inner, settings.activation) : activate_rows(inner, settings.activation);
 }
 
 // The operator for products of groups is written for the instructions of Hopper and of Blackwell's large cards (10.0,
@@ -67,12 +66,12 @@ ExpertStack stacked_upright(std::vector<FeedForward>& experts, Linear FeedForwar
 
 }  // namespace
 
-at::Tensor run_feed_forward(const FeedForward& layer, const CausalSpecification& specification, const at::Tensor& input,
+at::Tensor run_feed_forward(const FeedForward& layer, const BodySettings& settings, const at::Tensor& input,
                             const at::Tensor& residual) {
   const bool at_once = kernels_on(input.device()) == Kernels::operators;
-  const auto active = specification.gated ? apply_gated(layer.inner, input, specification.activation)
-                      : at_once           ? layer.inner.apply_activated(input, specification.activation)
-                                          : activate_rows(layer.inner.apply(input), specification.activation);
+  const auto active = settings.gated ? apply_gated(layer.inner, input, settings.activation)
+                      : at_once      ? layer.inner.apply_activated(input, settings.activation)
+                                     : activate_rows(layer.inner.apply(input), settings.activation);
   return residual.defined() ? layer.outer.apply_and_add(active, residual) : layer.outer.apply(active);
 }
 
@@ -110,12 +109,12 @@ struct ExpertMixture::Answers {
 };
 
 ExpertMixture::ExpertMixture(const at::Tensor& router, const at::Tensor& router_bias, std::vector<FeedForward> experts,
-                             const CausalSpecification& specification)
-    : specification_(specification),
+                             const BodySettings& settings)
+    : settings_(settings),
       kernels_(kernels_on(router.device())),
       router_bias_(router_bias.defined() ? router_bias.to(at::kFloat) : router_bias),
       experts_(std::move(experts)) {
-  const auto count = specification.experts.count;
+  const auto count = settings.experts.count;
   const auto type = count <= most_experts_in_a_byte ? at::kByte : at::kShort;  // a device sorts eight bits in each pass
   numbers_ = at::arange(count, router.options().dtype(type));
   if (kernels_ == Kernels::own_kernels) {
@@ -140,9 +139,9 @@ ExpertMixture::Choice ExpertMixture::choose(const at::Tensor& input) const {
       kernels_ == Kernels::own_kernels ? at::linear(input.to(at::kFloat), router_, router_bias_) : scores_.apply(input);
   // Stable: of equal chances the lower number comes first.
   const auto [chances, numbers] = at::sort(at::softmax(logits, -1), /*stable=*/true, -1, /*descending=*/true);
-  const auto few = chances.slice(1, 0, specification_.experts.per_token);
-  return {numbers.slice(1, 0, specification_.experts.per_token),
-          specification_.experts.renormalize ? few.div(few.sum(1, true)) : few};
+  const auto few = chances.slice(1, 0, settings_.experts.per_token);
+  return {numbers.slice(1, 0, settings_.experts.per_token),
+          settings_.experts.renormalize ? few.div(few.sum(1, true)) : few};
 }
 
 ExpertMixture::Order ExpertMixture::order_of(const Choice& choice) const {
@@ -155,19 +154,19 @@ ExpertMixture::Order ExpertMixture::order_of(const Choice& choice) const {
 at::Tensor ExpertMixture::places_in(const Order& order) const {
   const auto places = at::empty_like(order.pairs);
   put_rows(places, order.pairs, at::arange(order.pairs.size(0), order.pairs.options()));
-  return places.view({-1, specification_.experts.per_token});
+  return places.view({-1, settings_.experts.per_token});
 }
 
 // Nobody waits for the host.
 ExpertMixture::Answers ExpertMixture::answer_together(const at::Tensor& input, const Choice& choice) const {
   const auto order = order_of(choice);
   const auto ends = at::searchsorted(order.experts, numbers_, /*out_int32=*/true, /*right=*/true);
-  const auto rows = input.index_select(0, order.pairs.div(specification_.experts.per_token, "floor"));
+  const auto rows = input.index_select(0, order.pairs.div(settings_.experts.per_token, "floor"));
   const auto multiply = [&](const at::Tensor& some, const ExpertStack& stack) {
     const auto product = at::_grouped_mm(some, stack.weight, ends);
     return stack.bias.defined() ? product.add_(stack.bias.index_select(0, order.experts.to(at::kInt))) : product;
   };
-  return {multiply(activated(specification_, multiply(rows, inner_)), outer_), places_in(order)};
+  return {multiply(activated(settings_, multiply(rows, inner_)), outer_), places_in(order)};
 }
 
 ExpertMixture::Answers ExpertMixture::answer_densely(const at::Tensor& input, const Choice& choice) const {
@@ -176,15 +175,15 @@ ExpertMixture::Answers ExpertMixture::answer_densely(const at::Tensor& input, co
     return stack.bias.defined() ? at::baddbmm(stack.bias.unsqueeze(1), some, stack.weight)
                                 : at::bmm(some, stack.weight);
   };
-  const auto inner = multiply(input.unsqueeze(0).expand({specification_.experts.count, rows, input.size(1)}), inner_);
-  const auto active = activated(specification_, inner.flatten(0, 1)).unflatten(0, {specification_.experts.count, rows});
+  const auto inner = multiply(input.unsqueeze(0).expand({settings_.experts.count, rows, input.size(1)}), inner_);
+  const auto active = activated(settings_, inner.flatten(0, 1)).unflatten(0, {settings_.experts.count, rows});
   const auto row = at::arange(rows, choice.experts.options()).unsqueeze(1);
   return {multiply(active, outer_).flatten(0, 1), row.add(choice.experts, rows)};
 }
 
 ExpertMixture::Answers ExpertMixture::answer_one_by_one(const at::Tensor& input, const Choice& choice) const {
   const auto order = order_of(choice);
-  const auto row_of_pair = order.pairs.div(specification_.experts.per_token, "floor");
+  const auto row_of_pair = order.pairs.div(settings_.experts.per_token, "floor");
   const auto counts = order.experts.unsqueeze(0).eq(numbers_.unsqueeze(1)).sum(1).to(at::kCPU);
   std::vector<at::Tensor> answers;
   std::int64_t begin = 0;
@@ -195,7 +194,7 @@ ExpertMixture::Answers ExpertMixture::answer_one_by_one(const at::Tensor& input,
       if (const auto spare = filled_rows(count, input.device()) - count; spare > 0) {
         rows = at::cat({rows, rows.slice(0, 0, 1).expand({spare})});
       }
-      const auto answer = run_feed_forward(experts_[expert], specification_, input.index_select(0, rows), {});
+      const auto answer = run_feed_forward(experts_[expert], settings_, input.index_select(0, rows), {});
       answers.push_back(answer.slice(0, 0, count));
     }
     begin += count;
@@ -213,8 +212,8 @@ at::Tensor ExpertMixture::mix_with_operators(const at::Tensor& input, const at::
   // The last sum rounds to the model's type, the others are float32, because the weights are.
   auto out = at::empty(input.sizes(), input.options());
   auto sum = residual;
-  for (std::int64_t i = 0; i < specification_.experts.per_token; ++i) {
-    const bool is_last = i + 1 == specification_.experts.per_token;
+  for (std::int64_t i = 0; i < settings_.experts.per_token; ++i) {
+    const bool is_last = i + 1 == settings_.experts.per_token;
     const auto part = parts.select(1, i);
     const auto weight = choice.weights.slice(1, i, i + 1);
     if (is_last) {
@@ -233,7 +232,7 @@ at::Tensor ExpertMixture::mix_on_cpu(const at::Tensor& input) const {
   const auto weights = by_chance.weights.gather(1, order);
   const auto answers = answer_one_by_one(input, {experts, weights});
   auto sums = at::zeros(input.sizes(), input.options().dtype(at::kFloat));
-  for (std::int64_t i = 0; i < specification_.experts.per_token; ++i) {
+  for (std::int64_t i = 0; i < settings_.experts.per_token; ++i) {
     const auto part = answers.rows.index_select(0, answers.places.select(1, i));
     sums.add_(part.to(at::kFloat).mul(weights.select(1, i).unsqueeze(1)));  // addcmul_ does not round the product
   }

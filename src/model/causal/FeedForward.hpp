@@ -1,4 +1,4 @@
-// The feed-forward part of a causal layer: one, or experts of which a router chooses some for every row.
+// The feed-forward part of a layer: one, or experts of which a router chooses some for every row.
 //   shapes  [rows, hidden] -> [rows, hidden] in the same dtype, [rows of a tensor-parallel slice, ..] likewise
 //   rounds  experts' weights and their sum in float32, rounded once
 #pragma once
@@ -8,15 +8,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/causal/CausalSpecification.hpp"
-#include "model/causal/CausalWeights.hpp"
+#include "model/body/BodyWeights.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "model/kernels/Linear.hpp"
 
 namespace stereosweep::model {
 
 /// outer(activation(inner(input))), plus `residual` if that is defined (see Linear::apply_and_add).
-at::Tensor run_feed_forward(const FeedForward& layer, const CausalSpecification& specification, const at::Tensor& input,
+at::Tensor run_feed_forward(const FeedForward& layer, const BodySettings& settings, const at::Tensor& input,
                             const at::Tensor& residual);
 
 /// Makes a column of the outer weight of its bias, for torch's operators: their product adds to a residual or adds a
@@ -41,7 +40,7 @@ class ExpertMixture {
   ExpertMixture() = default;
   /// `router` [experts, hidden], `router_bias` [experts] or undefined.
   ExpertMixture(const at::Tensor& router, const at::Tensor& router_bias, std::vector<FeedForward> experts,
-                const CausalSpecification& specification);
+                const BodySettings& settings);
   /// The chosen experts' answers, weighted and summed, plus `residual` if that is defined.
   at::Tensor apply(const at::Tensor& input, const at::Tensor& residual) const;
   /// Which way so many rows go.
@@ -60,7 +59,7 @@ class ExpertMixture {
   at::Tensor mix_with_operators(const at::Tensor& input, const at::Tensor& residual) const;
   at::Tensor mix_on_cpu(const at::Tensor& input) const;
 
-  CausalSpecification specification_;
+  BodySettings settings_;
   Kernels kernels_ = Kernels::own_kernels;
   at::Tensor router_bias_;   ///< float32
   at::Tensor router_;        ///< float32; own kernels

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <utility>
 
-#include "model/causal/CausalSpecification.hpp"
+#include "model/body/BodySettings.hpp"
 #include "model/kernels/Kernels.hpp"
 #include "model/kernels/Linear.hpp"
 

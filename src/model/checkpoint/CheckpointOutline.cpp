@@ -2,12 +2,10 @@
 
 #include <c10/core/InferenceMode.h>
 
-#include "model/causal/CausalSpecification.hpp"
-#include "model/causal/CausalWeights.hpp"
+#include "model/body/BodyWeights.hpp"
 #include "model/checkpoint/Safetensors.hpp"
 #include "model/elmo/ElmoCheckpoint.hpp"
 #include "model/families/Families.hpp"
-#include "model/masked/MaskedWeights.hpp"
 
 namespace stereosweep::model {
 
@@ -32,7 +30,7 @@ CheckpointOutline read_outline(const base::FileSet& files) {
   } else {
     const auto config = read_masked_specification(files);
     if (outline.has_weights) {
-      outline.has_head = load_masked_weights(files, config, shapes_only).head.has_value();
+      outline.has_head = load_masked_weights(files, config, shapes_only).head.defined();
     }
   }
   return outline;

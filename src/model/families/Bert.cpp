@@ -16,7 +16,32 @@
 namespace stereosweep::model::families {
 namespace {
 
+const TensorNames bert_names = {
+    .prefixes = {"bert."},
+    .words = "embeddings.word_embeddings",
+    .positions = "embeddings.position_embeddings",
+    .embedding_norm = "embeddings.LayerNorm",
+    .layers = "encoder.layer.",
+    .final_norm = "",
+    .head_bias = true,
+    .attention_norm = "attention.output.LayerNorm",
+    .feed_forward_norm = "output.LayerNorm",
+    .query_key_value = {"attention.self.query", "attention.self.key", "attention.self.value"},
+    .query_key_value_bias = true,
+    .attention_output = "attention.output.dense",
+    .attention_output_bias = true,
+    .inner = {"intermediate.dense"},
+    .outer = "output.dense",
+    .feed_forward_bias = true};
+
+// Layers and their names as BERT's.
+void set_bert_like(MaskedSpecification& specification) {
+  specification.residual = Residual::after_adding;
+  specification.names = bert_names;
+}
+
 void set_bert(const base::JsonValue& fields, MaskedSpecification& specification) {
+  set_bert_like(specification);
   const auto kind = fields["position_embedding_type"].text_or("absolute");
   fields["position_embedding_type"].refuse_if(kind != "absolute", "\"" + kind + "\" is not supported",
                                               "absolute positions are");
@@ -30,69 +55,66 @@ void set_roberta(const base::JsonValue& fields, MaskedSpecification& specificati
   specification.first_position = fields["pad_token_id"].size_or(1, 0) + 1;
   specification.max_tokens -= specification.first_position;
   specification.skips_padding = true;
-  specification.names.body = "roberta.";
-  specification.names.heads = {{"lm_head.", "lm_head.dense", "lm_head.layer_norm", "lm_head.decoder", "lm_head.bias"}};
+  specification.names.prefixes = {"roberta."};
+  specification.heads = {{"lm_head.", "lm_head.dense", "lm_head.layer_norm", "lm_head.decoder", "lm_head.bias"}};
   fields["max_position_embeddings"].refuse_if(
       specification.max_tokens < 1, std::to_string(specification.positions),
       "positions begin at pad_token_id + 1 = " + std::to_string(specification.first_position));
 }
 
 void set_distilbert(const base::JsonValue&, MaskedSpecification& specification) {
-  name_layers("transformer.layer.", specification);
+  set_bert_like(specification);
   auto& names = specification.names;
-  names.body = "distilbert.";
-  names.query = "attention.q_lin";
-  names.key = "attention.k_lin";
-  names.value = "attention.v_lin";
+  names.prefixes = {"distilbert."};
+  names.layers = "transformer.layer.";
+  names.query_key_value = {"attention.q_lin", "attention.k_lin", "attention.v_lin"};
   names.attention_output = "attention.out_lin";
   names.attention_norm = "sa_layer_norm";
-  names.inner = "ffn.lin1";
+  names.inner = {"ffn.lin1"};
   names.outer = "ffn.lin2";
-  names.output_norm = "output_layer_norm";
-  names.heads = {{"vocab_", "vocab_transform", "vocab_layer_norm", "vocab_projector", "vocab_projector.bias"}};
+  names.feed_forward_norm = "output_layer_norm";
+  specification.heads = {{"vocab_", "vocab_transform", "vocab_layer_norm", "vocab_projector", "vocab_projector.bias"}};
 }
 
 // Each of num_hidden_layers runs all layers of its group, so that there are more hidden states than that.
 void share_layers(const base::JsonValue& fields, MaskedSpecification& specification) {
   const auto groups = fields["num_hidden_groups"].size_or(1);
   const auto inner = fields["inner_group_num"].size_or(1);
-  const auto rounds = specification.num_layers;
+  const auto rounds = std::ssize(specification.layers);
   constexpr std::int64_t most = 4096;
   fields["num_hidden_groups"].refuse_if(groups > rounds, std::to_string(groups),
                                         "there are num_hidden_layers = " + std::to_string(rounds));
   fields["inner_group_num"].refuse_if(inner > most / rounds, std::to_string(inner),
                                       "at most " + std::to_string(most) + " layers are supported");
-  specification.num_layers = rounds * inner;
-  specification.names.layers.clear();
+  specification.layers.resize(static_cast<std::size_t>(rounds * inner));
   for (std::int64_t round = 0; round < rounds; ++round) {
     // transformers divides in double precision and cuts
     const auto group = static_cast<std::int64_t>(static_cast<double>(round) /
                                                  (static_cast<double>(rounds) / static_cast<double>(groups)));
     for (std::int64_t layer = 0; layer < inner; ++layer) {
-      specification.names.layers.push_back("encoder.albert_layer_groups." + std::to_string(group) + ".albert_layers." +
-                                           std::to_string(layer) + ".");
+      specification.names.shared_layers.push_back("encoder.albert_layer_groups." + std::to_string(group) +
+                                                  ".albert_layers." + std::to_string(layer) + ".");
     }
   }
 }
 
 void set_albert(const base::JsonValue& fields, MaskedSpecification& specification) {
+  set_bert_like(specification);
   share_layers(fields, specification);
   specification.embedding = fields["embedding_size"].size_or(128);
   specification.token_types = fields["type_vocab_size"].size_or(2);
   auto& names = specification.names;
-  names.body = "albert.";
+  names.prefixes = {"albert."};
   names.embedding_projection = "encoder.embedding_hidden_mapping_in";
-  names.query = "attention.query";
-  names.key = "attention.key";
-  names.value = "attention.value";
+  names.query_key_value = {"attention.query", "attention.key", "attention.value"};
   names.attention_output = "attention.dense";
   names.attention_norm = "attention.LayerNorm";
-  names.inner = "ffn";
+  names.inner = {"ffn"};
   names.outer = "ffn_output";
-  names.output_norm = "full_layer_layer_norm";
-  names.heads = {
+  names.feed_forward_norm = "full_layer_layer_norm";
+  names.harmless_beginnings = {"sop_classifier."};
+  specification.heads = {
       {"predictions.", "predictions.dense", "predictions.LayerNorm", "predictions.decoder", "predictions.bias"}};
-  names.harmless = {"sop_classifier."};
 }
 
 // layer_types says layer by layer what sees all; else every global_attn_every_n_layers-th does.
@@ -100,8 +122,8 @@ void set_reaches(const base::JsonValue& fields, MaskedSpecification& specificati
   const auto reach = fields["local_attention"].size_or(128) / 2;
   fields["local_attention"].refuse_if(reach == 0, "1", "a window of at least 2 is needed");
   const auto pattern = fields["global_attn_every_n_layers"].size_or(3);
-  for (std::int64_t layer = 0; layer < specification.num_layers; ++layer) {
-    specification.layers.push_back({.window = layer % pattern == 0 ? 0 : reach});
+  for (std::int64_t layer = 0; layer < std::ssize(specification.layers); ++layer) {
+    specification.layers[static_cast<std::size_t>(layer)].window = layer % pattern == 0 ? 0 : reach;
   }
   if (fields["layer_types"] && !fields["layer_types"].list().empty()) {
     set_layer_types(fields, reach, specification);
@@ -128,29 +150,27 @@ void set_both_rotaries(const base::JsonValue& fields, MaskedSpecification& speci
 }
 
 void set_modernbert(const base::JsonValue& fields, MaskedSpecification& specification) {
-  name_layers("layers.", specification);
   specification.head_activation = read_activation(fields["classifier_activation"], "gelu");
-  specification.norm = NormPlace::before;
-  specification.norm_bias = fields["norm_bias"].flag_or(false);
-  specification.attention_bias = fields["attention_bias"].flag_or(false);
-  specification.inner_bias = fields["mlp_bias"].flag_or(false);
-  specification.head_bias = fields["classifier_bias"].flag_or(false);
-  specification.decoder_bias = fields["decoder_bias"].flag_or(true);
+  specification.head_dense_bias = fields["classifier_bias"].flag_or(false);
   set_reaches(fields, specification);
   set_both_rotaries(fields, specification);
+  set_attention_bias(fields, specification);
   auto& names = specification.names;
-  names.body = "model.";
+  names.norm_bias = fields["norm_bias"].flag_or(false);
+  names.feed_forward_bias = fields["mlp_bias"].flag_or(false);
+  names.head_bias = fields["decoder_bias"].flag_or(true);
   names.words = "embeddings.tok_embeddings";
-  names.positions = "";
   names.embedding_norm = "embeddings.norm";
-  names.query_key_value = "attn.Wqkv";
+  names.packing = QueryKeyValuePacking::blocks;
+  names.query_key_value = {"attn.Wqkv"};
   names.attention_output = "attn.Wo";
   names.attention_norm = "attn_norm";
-  names.inner = "mlp.Wi";
+  names.first_attention_norm = false;
+  names.inner = {"mlp.Wi"};
   names.outer = "mlp.Wo";
-  names.output_norm = "mlp_norm";
+  names.feed_forward_norm = "mlp_norm";
   names.final_norm = "final_norm";
-  names.heads = {{"head.", "head.dense", "head.norm", "decoder", "decoder.bias"}};
+  specification.heads = {{"head.", "head.dense", "head.norm", "decoder", "decoder.bias"}};
 }
 
 // A text with '|' between the names, or a list of them.
@@ -197,24 +217,23 @@ void set_deberta(const base::JsonValue& fields, MaskedSpecification& specificati
   const auto head_size = fields["attention_head_size"].size_or(specification.head_width);
   fields["attention_head_size"].refuse_if(head_size != specification.head_width, std::to_string(head_size),
                                           "hidden_size / num_attention_heads is supported");
+  set_bert_like(specification);
   specification.token_types = fields["type_vocab_size"].size_or(0, 0);
   specification.relative = read_relative(fields, specification.positions);
   auto& names = specification.names;
-  names.body = "deberta.";
-  names.query = "attention.self.query_proj";
-  names.key = "attention.self.key_proj";
-  names.value = "attention.self.value_proj";
+  names.prefixes = {"deberta."};
+  names.query_key_value = {"attention.self.query_proj", "attention.self.key_proj", "attention.self.value_proj"};
   if (!fields["position_biased_input"].flag_or(true)) {
     names.positions = "";
-    names.harmless = {"deberta.embeddings.position_embeddings."};
+    names.harmless_beginnings = {"deberta.embeddings.position_embeddings."};
   }
   // The published checkpoints hold the second head, whatever `legacy` says; transformers would draw a random one then.
   const MaskedHeadNames own{"lm_predictions.", "lm_predictions.lm_head.dense", "lm_predictions.lm_head.LayerNorm",
                             "lm_predictions.lm_head.decoder", "lm_predictions.lm_head.bias"};
   const bool is_legacy = fields["legacy"].flag_or(true);
-  names.heads = is_legacy ? std::vector{MaskedHeadNames(), own} : std::vector{own, MaskedHeadNames()};
+  specification.heads = is_legacy ? std::vector{MaskedHeadNames(), own} : std::vector{own, MaskedHeadNames()};
   for (const auto* beginning : {"mask_predictions.", "lm_predictions.", "cls.predictions."}) {
-    names.harmless.emplace_back(beginning);
+    names.harmless_beginnings.emplace_back(beginning);
   }
 }
 
@@ -223,6 +242,7 @@ void set_deberta(const base::JsonValue& fields, MaskedSpecification& specificati
 // (source: transformers, modeling_electra.py)
 
 void set_electra(const base::JsonValue& fields, MaskedSpecification& specification) {
+  set_bert_like(specification);
   specification.token_types = fields["type_vocab_size"].size_or(2);
   specification.head_activation = Activation::gelu;
   auto& names = specification.names;
@@ -231,10 +251,10 @@ void set_electra(const base::JsonValue& fields, MaskedSpecification& specificati
     specification.embedding = width;
     names.embedding_projection = "embeddings_project";
   }
-  names.body = "electra.";
-  names.heads = {{"generator_", "generator_predictions.dense", "generator_predictions.LayerNorm", "generator_lm_head",
-                  "generator_lm_head.bias"}};
-  names.harmless = {"discriminator_predictions."};
+  names.prefixes = {"electra."};
+  names.harmless_beginnings = {"discriminator_predictions."};
+  specification.heads = {{"generator_", "generator_predictions.dense", "generator_predictions.LayerNorm",
+                          "generator_lm_head", "generator_lm_head.bias"}};
 }
 
 // EuroBERT: LLaMA that sees both sides. Root-mean-square norms, rotary positions, gates, grouped keys; the head is one
@@ -242,32 +262,12 @@ void set_electra(const base::JsonValue& fields, MaskedSpecification& specificati
 // (source: transformers, modeling_eurobert.py, configuration_eurobert.py)
 
 void set_eurobert(const base::JsonValue& fields, MaskedSpecification& specification) {
-  name_layers("layers.", specification);
   refuse_other_head_width(fields, specification);
   read_rotary(fields, {}, specification);  // of all layers, which see everything
-  specification.layers.resize(static_cast<std::size_t>(specification.num_layers));
-  specification.norm = NormPlace::before;
-  specification.norm_kind = NormKind::rms;
-  specification.norm_bias = false;
-  specification.attention_bias = fields["attention_bias"].flag_or(false);
-  specification.inner_bias = fields["mlp_bias"].flag_or(false);
-  specification.decoder_bias = specification.inner_bias;
-  auto& names = specification.names;
-  names.body = "model.";
-  names.words = "embed_tokens";
-  names.positions = "";
-  names.embedding_norm = "";
-  names.query = "self_attn.q_proj";
-  names.key = "self_attn.k_proj";
-  names.value = "self_attn.v_proj";
-  names.attention_output = "self_attn.o_proj";
-  names.attention_norm = "input_layernorm";
-  names.inner = "mlp.gate_proj";
-  names.up = "mlp.up_proj";
-  names.outer = "mlp.down_proj";
-  names.output_norm = "post_attention_layernorm";
-  names.final_norm = "norm";
-  names.heads = {{"lm_head.", "", "", "lm_head", "lm_head.bias"}};
+  set_attention_bias(fields, specification);
+  specification.names.feed_forward_bias = fields["mlp_bias"].flag_or(false);
+  specification.names.head_bias = specification.names.feed_forward_bias;
+  specification.heads = {{"lm_head.", "", "", "lm_head", "lm_head.bias"}};
 }
 
 constexpr Kin distilbert_kin = {.hidden = "dim",
@@ -276,8 +276,9 @@ constexpr Kin distilbert_kin = {.hidden = "dim",
                                 .heads = "n_heads",
                                 .norm_epsilon = "",
                                 .activation = "activation"};
-constexpr Kin modernbert_kin = {.norm_epsilon = "norm_eps", .activation = "hidden_activation"};
-constexpr Kin eurobert_kin = {.norm_epsilon = "rms_norm_eps", .key_heads = "num_key_value_heads"};
+constexpr Kin modernbert_kin = {.norm_epsilon = "norm_eps", .activation = "hidden_activation", .gated = true};
+constexpr Kin eurobert_kin = {
+    .norm_epsilon = "rms_norm_eps", .key_heads = "num_key_value_heads", .norm = NormKind::rms, .gated = true};
 constexpr Usual roberta_usual = {50265, 768, 3072, 12, 12, 512, 1e-12, "gelu", true};
 
 constexpr MaskedFamily bert_rows[] = {

@@ -56,8 +56,12 @@ void read_body(const base::JsonValue& fields, const Kin& kin, const Usual& usual
   const auto key_heads = first_of(fields, kin.key_heads);
   const auto count = size_or_none(key_heads, usual.key_heads);
   set_key_heads(key_heads, count > 0 ? count : body.num_heads, body);
+  body.norm = kin.norm;
   body.norm_epsilon = first_of(fields, kin.norm_epsilon).fraction_or(usual.norm_epsilon);
   body.activation = read_activation(first_of(fields, kin.activation), usual.activation);
+  body.gated = kin.gated;
+  const auto layers = read_count(first_of(fields, kin.layers), usual.layers, most_layers_or_heads);
+  body.layers.resize(static_cast<std::size_t>(layers));
 }
 
 }  // namespace
@@ -75,11 +79,7 @@ CausalSpecification read_family(const base::JsonValue& whole, const CausalFamily
   }
   CausalSpecification specification;
   specification.family = family.model_type;
-  specification.norm = family.kin.norm;
-  specification.gated = family.kin.gated;
   read_body(fields, family.kin, family.usual, specification);
-  const auto layers = read_count(first_of(fields, family.kin.layers), family.usual.layers, most_layers_or_heads);
-  specification.layers.resize(static_cast<std::size_t>(layers));
   specification.attention_scale = inverse_root(static_cast<double>(specification.head_width));
   if (family.kin.head_width.empty()) {
     refuse_other_head_width(fields, specification);
@@ -97,20 +97,11 @@ MaskedSpecification read_family(const base::JsonValue& fields, const MaskedFamil
                                  "a masked model attends in both directions");
   MaskedSpecification specification;
   read_body(fields, family.kin, family.usual, specification);
-  specification.num_layers = read_count(first_of(fields, family.kin.layers), family.usual.layers, most_layers_or_heads);
   specification.positions = specification.max_tokens;
   specification.head_activation = specification.activation;
-  specification.tied_decoder = fields["tie_word_embeddings"].flag_or(family.usual.tied);
-  name_layers("encoder.layer.", specification);
+  specification.tied_head = fields["tie_word_embeddings"].flag_or(family.usual.tied);
   family.set(fields, specification);
   return specification;
-}
-
-void name_layers(const std::string& beginning, MaskedSpecification& specification) {
-  specification.names.layers.clear();
-  for (std::int64_t layer = 0; layer < specification.num_layers; ++layer) {
-    specification.names.layers.push_back(beginning + std::to_string(layer) + ".");
-  }
 }
 
 base::JsonValue first_of(const base::JsonValue& fields, std::string_view keys) {
@@ -121,6 +112,11 @@ base::JsonValue first_of(const base::JsonValue& fields, std::string_view keys) {
   const auto names = base::split(keys, '|');
   const auto found = std::ranges::find_if(names, [&](const auto& key) { return !!fields[key]; });
   return fields[found == names.end() ? names.front() : *found];
+}
+
+void set_attention_bias(const base::JsonValue& fields, BodySettings& specification) {
+  specification.names.query_key_value_bias = fields["attention_bias"].flag_or(false);
+  specification.names.attention_output_bias = specification.names.query_key_value_bias;
 }
 
 std::int64_t size_or_none(const base::JsonValue& value, std::int64_t otherwise) {

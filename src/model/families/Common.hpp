@@ -27,7 +27,7 @@ struct Kin {
   std::string_view activation = "hidden_act";
   std::string_view key_heads = {};
   std::string_view head_width = {};
-  NormKind norm = NormKind::layer;  ///< this and the next: of causal families
+  NormKind norm = NormKind::layer;
   bool gated = false;
 };
 
@@ -69,11 +69,8 @@ std::span<const MaskedFamily> bert_families();
 /// other kind's direction of attention), heads that do not divide the width, and more than 4096 layers or heads.
 /// attention_scale = 1 / sqrt(head_width). A kin without a key for the width of heads refuses another head_dim.
 CausalSpecification read_family(const base::JsonValue& whole, const CausalFamily& family);
-/// The same; both activations are alike. Layers are called as BERT's.
+/// The same; both activations are alike.
 MaskedSpecification read_family(const base::JsonValue& fields, const MaskedFamily& family);
-
-/// The layers' names are BEGINNING 0., BEGINNING 1., ...
-void name_layers(const std::string& beginning, MaskedSpecification& specification);
 
 /// The first of these keys, "a|b", that is there, else the first of all.
 base::JsonValue first_of(const base::JsonValue& fields, std::string_view keys);
@@ -83,6 +80,9 @@ base::JsonValue first_of(const base::JsonValue& fields, std::string_view keys);
 void refuse_other_head_width(const base::JsonValue& fields, const BodySettings& specification);
 /// 1 / sqrt(width) in double, rounded once.
 float inverse_root(double width);
+
+/// attention_bias: of all four matrices of attention.
+void set_attention_bias(const base::JsonValue& fields, BodySettings& specification);
 
 /// A number whose null means "none", as 0 does here.
 std::int64_t size_or_none(const base::JsonValue& value, std::int64_t otherwise);

@@ -21,7 +21,7 @@
 namespace stereosweep::model::families {
 namespace {
 
-const CausalNames conv1d_names = {.prefixes = {"transformer."},
+const TensorNames conv1d_names = {.prefixes = {"transformer."},
                                   .layers = "h.",
                                   .attention_norm = "ln_1",
                                   .feed_forward_norm = "ln_2",
@@ -64,14 +64,14 @@ void set_openai_gpt(const base::JsonValue&, CausalSpecification& specification) 
     specification.activation = Activation::gelu_tanh;  // what this family has always called gelu
   }
   specification.residual = Residual::after_adding;
-  specification.final_norm = false;
   specification.position = PositionKind::learned;
   specification.names = conv1d_names;
   specification.names.words = "tokens_embed";
   specification.names.positions = "positions_embed";
+  specification.names.final_norm = "";
 }
 
-const CausalNames neox_names = {.prefixes = {"gpt_neox."},
+const TensorNames neox_names = {.prefixes = {"gpt_neox."},
                                 .words = "embed_in",
                                 .final_norm = "final_layer_norm",
                                 .heads = {"embed_out", "lm_head"},
@@ -94,7 +94,7 @@ void set_gpt_neox(const base::JsonValue& fields, CausalSpecification& specificat
       specification);
 }
 
-const CausalNames gptj_names = {.prefixes = {"transformer."},
+const TensorNames gptj_names = {.prefixes = {"transformer."},
                                 .words = "wte",
                                 .layers = "h.",
                                 .final_norm = "ln_f",
@@ -115,7 +115,7 @@ void set_gptj(const base::JsonValue& fields, CausalSpecification& specification)
   specification.rotaries.front().pairs = RotaryPairs::neighbours;
 }
 
-const CausalNames opt_names = {.prefixes = {"model.decoder.", "decoder."},
+const TensorNames opt_names = {.prefixes = {"model.decoder.", "decoder."},
                                .positions = "embed_positions",
                                .final_norm = "final_layer_norm",
                                .attention_norm = "self_attn_layer_norm",
@@ -133,16 +133,18 @@ void set_opt(const base::JsonValue& fields, CausalSpecification& specification) 
                                                     "false is not supported", "norms with weights are");
   const bool before = fields["do_layer_norm_before"].flag_or(true);
   specification.residual = before ? Residual::sequential : Residual::after_adding;
-  specification.final_norm = before && !fields["_remove_final_layer_norm"].flag_or(false);
   specification.position = PositionKind::learned;
   specification.first_position = 2;
   specification.names = opt_names;
   auto& names = specification.names;
   names.query_key_value_bias = names.attention_output_bias = names.feed_forward_bias =
       fields["enable_bias"].flag_or(true);
+  if (!before || fields["_remove_final_layer_norm"].flag_or(false)) {
+    names.final_norm = "";
+  }
 }
 
-const CausalNames falcon_names = {.prefixes = {"transformer."},
+const TensorNames falcon_names = {.prefixes = {"transformer."},
                                   .words = "word_embeddings",
                                   .layers = "h.",
                                   .final_norm = "ln_f",

@@ -12,12 +12,6 @@
 namespace stereosweep::model::families {
 namespace {
 
-/// attention_bias: of all four matrices of attention.
-void set_attention_bias(const base::JsonValue& fields, CausalSpecification& specification) {
-  specification.names.query_key_value_bias = fields["attention_bias"].flag_or(false);
-  specification.names.attention_output_bias = specification.names.query_key_value_bias;
-}
-
 /// Layers of which `slides` holds see a window, the others all; layer_types says it in place of it.
 void set_windows(const base::JsonValue& fields, std::int64_t window, CausalSpecification& specification,
                  const auto& slides) {

@@ -12,14 +12,14 @@
 
 #include "base/Error.hpp"
 #include "base/process/Profile.hpp"
+#include "model/body/BodyWeights.hpp"
+#include "model/causal/FeedForward.hpp"
 #include "model/causal/LayerKernels.hpp"
 #include "model/families/Families.hpp"
 #include "model/kernels/Attention.hpp"
 #include "model/kernels/Linear.hpp"
 #include "model/kernels/SegmentAttention.hpp"
 #include "model/kernels/Segments.hpp"
-#include "model/masked/MaskedSpecification.hpp"
-#include "model/masked/MaskedWeights.hpp"
 #include "model/masked/PlacedAttention.hpp"
 
 namespace stereosweep::model {
@@ -112,23 +112,17 @@ at::Tensor picked(const at::Tensor& states, const at::Tensor* rows) {
 // The body of all masked models with any head, over packed rows.
 class Encoder : public MaskedModel {
  public:
-  Encoder(MaskedSpecification config, MaskedWeights weights) : config_(config), weights_(std::move(weights)) {
-    shape_ = {static_cast<int>(config.num_layers),
-              config.hidden,
-              weights_.head ? weights_.head->vocabulary : config.vocabulary,
-              config.vocabulary,
-              config.max_tokens,
-              weights_.head.has_value(),
-              kernels_on(weights_.words.device()),
-              dtype_of(weights_.words.scalar_type())};
+  Encoder(MaskedSpecification config, MaskedWeights weights)
+      : config_(std::move(config)), weights_(std::move(weights)), shape_(shape_of(config_, weights_)) {
+    const c10::InferenceMode guard;
+    head_ = make_head(weights_, Products::fastest);
     for (const auto& rotary : config_.rotaries) {
       rotaries_.emplace_back(rotary, weights_.words.device(), shape_.kernels);
     }
     for (std::size_t i = 0; i < weights_.layers.size(); ++i) {
-      norms_before_.push_back(i == 0 ? weights_.embedding_norm : weights_.layers[i - 1].output_norm);
+      norms_before_.push_back(i == 0 ? weights_.embedding_norm : weights_.layers[i - 1].feed_forward_norm);
     }
-    if (shape_.kernels == Kernels::operators && config_.norm == NormPlace::after_adding) {
-      const c10::InferenceMode guard;
+    if (shape_.kernels == Kernels::operators && config_.residual == Residual::after_adding) {
       move_biases();
     }
     if (config_.relative.farthest > 0) {
@@ -148,7 +142,7 @@ class Encoder : public MaskedModel {
     const auto few_borders = rows_before(borders, rows);
     const auto ids = filled_up(batch.ids, batch.ids.front(), device);
     const auto positions = filled_up(positions_of(batch), std::int32_t{0}, device);
-    const bool can_share = !places_count_ && config_.norm == NormPlace::after_adding;
+    const bool can_share = !places_count_ && config_.residual == Residual::after_adding;
     const auto shared = can_share ? first_layer_tokens(ids, positions, layer, device) : std::nullopt;
     Staging staging;
     const auto input_ids = staging.add(shared ? filled_up(shared->ids, shared->ids.front(), device) : ids);
@@ -175,8 +169,7 @@ class Encoder : public MaskedModel {
       states = run_layer(i, states, pass, nullptr);
     }
     states = run_layer(layer - 1, states, pass, &pass.rows).slice(0, 0, count);
-    return layer == shape_.num_layers && weights_.final_norm.weight.defined() ? normalize(states, weights_.final_norm)
-                                                                              : states;
+    return layer == shape_.num_layers ? normalize(states, weights_.final_norm) : states;
   }
 
   at::Tensor input_embeddings(std::span<const query::TokenId> ids) const override {
@@ -186,18 +179,24 @@ class Encoder : public MaskedModel {
 
   at::Tensor head_input(const at::Tensor& hidden) const override {
     const c10::InferenceMode guard;
-    if (!head().transform) {
+    check_head();
+    if (!weights_.head_dense) {
       return hidden.to(at::kFloat);
     }
-    return normalize(head().transform->apply_activated(hidden, config_.head_activation), head().norm).to(at::kFloat);
+    return normalize(weights_.head_dense->apply_activated(hidden, config_.head_activation), weights_.head_norm)
+        .to(at::kFloat);
   }
 
   at::Tensor logits(const at::Tensor& head_input) const override {
     const c10::InferenceMode guard;
-    return head().decoder.apply(head_input);
+    check_head();
+    return head_.apply(head_input);
   }
 
-  const at::Tensor& decoder_bias() const override { return head().decoder.bias(); }
+  const at::Tensor& decoder_bias() const override {
+    check_head();
+    return head_.bias();
+  }
 
  private:
   // Positions count up from the first one. RoBERTa gives its padding token, wherever it stands, the position before the
@@ -225,7 +224,7 @@ class Encoder : public MaskedModel {
       auto& layer = weights_.layers[i];
       const bool is_projected = i == 0 && weights_.embedding_projection.has_value();
       if (const auto bias = layer.attention_output.bias(); bias.defined() && !is_projected) {
-        norms_before_[i].bias = norms_before_[i].bias.add(bias);
+        norms_before_[i]->bias = norms_before_[i]->bias.add(bias);
         for (auto* product : {&layer.query_key_value, &layer.query, &layer.key_value}) {
           if (product->has_value()) {
             *product = shifted_back(**product, bias);
@@ -233,22 +232,23 @@ class Encoder : public MaskedModel {
         }
         layer.attention_output = Linear(layer.attention_output.weight(), {});
       }
-      if (const auto bias = layer.outer.bias(); bias.defined()) {
-        layer.attention_norm.bias = layer.attention_norm.bias.add(bias);
-        layer.inner = shifted_back(layer.inner, bias);
-        layer.outer = Linear(layer.outer.weight(), {});
+      auto& [inner, outer] = layer.feed_forward;
+      if (const auto bias = outer.bias(); bias.defined()) {
+        layer.attention_norm->bias = layer.attention_norm->bias.add(bias);
+        inner = shifted_back(inner, bias);
+        outer = Linear(outer.weight(), {});
       }
     }
   }
 
-  at::Tensor embed(const at::Tensor& ids, const at::Tensor& positions, const Norm& norm) const {
+  at::Tensor embed(const at::Tensor& ids, const at::Tensor& positions, const std::optional<Norm>& norm) const {
     auto states = at::embedding(weights_.words, ids);
     if (!config_.names.positions.empty()) {
       states.add_(at::embedding(weights_.positions, positions));
     } else if (weights_.positions.defined()) {
       states.add_(weights_.positions);
     }
-    states = norm.weight.defined() ? normalize(states, norm) : states;
+    states = normalize(states, norm);
     return weights_.embedding_projection ? weights_.embedding_projection->apply(states) : states;
   }
 
@@ -266,7 +266,7 @@ class Encoder : public MaskedModel {
       pass.sequences = SequenceGroups(pass.everywhere, lengths, weights_.words.device());
     }
     for (const auto& kind : config_.layers) {
-      if (reaches_short_of(kind.window, length)) {
+      if (!rotaries_.empty() && reaches_short_of(kind.window, length)) {
         pass.sequences.prepare(kind.window, weights_.words.scalar_type());
       }
     }
@@ -290,14 +290,13 @@ class Encoder : public MaskedModel {
   at::Tensor run_layer(int number, const at::Tensor& states, const Pass& pass, const at::Tensor* rows) const {
     const auto& layer = weights_.layers[static_cast<std::size_t>(number)];
     const auto kept = picked(states, rows);
-    if (config_.norm == NormPlace::before) {
-      const auto normed = layer.attention_norm.weight.defined() ? normalize(states, layer.attention_norm) : states;
+    if (config_.residual == Residual::sequential) {
+      const auto normed = normalize(states, layer.attention_norm);
       const auto mixed = mix(number, normed, normed, pass, rows);
       const auto attended = layer.attention_output.apply_and_add(mixed, kept);
-      const auto inner = apply_gated(layer.inner, normalize(attended, layer.output_norm), config_.activation);
-      return layer.outer.apply_and_add(inner, attended);
+      return run_feed_forward(layer.feed_forward, config_, normalize(attended, layer.feed_forward_norm), attended);
     }
-    const auto& norm = rows == nullptr ? norms_before_[static_cast<std::size_t>(number) + 1] : layer.output_norm;
+    const auto& norm = rows == nullptr ? norms_before_[static_cast<std::size_t>(number) + 1] : layer.feed_forward_norm;
     return finish_layer(layer, mix(number, states, kept, pass, rows), kept, norm);
   }
 
@@ -311,7 +310,7 @@ class Encoder : public MaskedModel {
         split((layer.query_key_value ? layer.query_key_value : layer.key_value)->apply(states), width, config_.hidden);
     if (config_.relative.farthest > 0) {
       const auto mixed = attend_relatively(projected.query, projected.key, projected.value, pass.sequences, heads,
-                                           layer.relative, relative_);
+                                           weights_.relative[static_cast<std::size_t>(number)], relative_);
       return picked(mixed, rows);
     }
     const auto reach = turn(number, projected, pass);
@@ -325,7 +324,7 @@ class Encoder : public MaskedModel {
 
   /// Turns queries and keys where the layer does; how many places its tokens see on each side, 0: all.
   std::int64_t turn(int number, const Projected& projected, const Pass& pass) const {
-    if (config_.layers.empty()) {
+    if (rotaries_.empty()) {
       return 0;
     }
     const auto& kind = config_.layers[static_cast<std::size_t>(number)];
@@ -335,31 +334,32 @@ class Encoder : public MaskedModel {
   }
 
   /// From what attention made of a layer's input `kept` to the layer's output, with norms behind each part.
-  at::Tensor finish_layer(const MaskedLayer& layer, const at::Tensor& mixed, const at::Tensor& kept,
-                          const Norm& output_norm) const {
+  at::Tensor finish_layer(const Layer& layer, const at::Tensor& mixed, const at::Tensor& kept,
+                          const std::optional<Norm>& output_norm) const {
     const auto attended = normalize(layer.attention_output.apply_and_add(mixed, kept), layer.attention_norm);
-    const auto inner = layer.inner.apply_activated(attended, config_.activation);
-    return normalize(layer.outer.apply_and_add(inner, attended), output_norm);
+    const auto inner = layer.feed_forward.inner.apply_activated(attended, config_.activation);
+    return normalize(layer.feed_forward.outer.apply_and_add(inner, attended), output_norm);
   }
 
-  at::Tensor normalize(const at::Tensor& states, const Norm& norm) const {
-    const base::profile::Span span("norms");
-    if (config_.norm_kind != NormKind::layer) {
-      return model::normalize(states, norm, {config_.norm_kind, config_.norm_epsilon});
+  at::Tensor normalize(const at::Tensor& states, const std::optional<Norm>& norm) const {
+    if (!norm) {
+      return states;
     }
-    return at::layer_norm(states, {norm.weight.size(0)}, norm.weight, norm.bias, config_.norm_epsilon, false);
+    const base::profile::Span span("norms");
+    if (config_.norm != NormKind::layer) {
+      return model::normalize(states, *norm, {config_.norm, config_.norm_epsilon});
+    }
+    return at::layer_norm(states, {norm->weight.size(0)}, norm->weight, norm->bias, config_.norm_epsilon, false);
   }
 
-  const MaskedHead& head() const {
-    STEREOSWEEP_ASSERT(weights_.head.has_value(), "the model has no head: ask shape().has_head first");
-    return *weights_.head;
-  }
+  void check_head() const { STEREOSWEEP_ASSERT(shape_.has_head, "the model has no head: ask shape().has_head first"); }
 
   MaskedSpecification config_;
   MaskedWeights weights_;
   ModelShape shape_;
-  std::vector<Norm> norms_before_;            ///< [layer] that made what it reads, where that layer runs
-  mutable std::deque<RotaryTable> rotaries_;  ///< they grow, and guard themselves
+  OutputProjection head_;
+  std::vector<std::optional<Norm>> norms_before_;  ///< [layer] that made what it reads, where that layer runs
+  mutable std::deque<RotaryTable> rotaries_;       ///< they grow, and guard themselves
   RelativeIndex relative_;  ///< of models with relative positions, for all lengths that sequences are filled up to
   bool places_count_ = config_.relative.farthest > 0 || !config_.rotaries.empty();  ///< in each layer's scores
 };

@@ -12,9 +12,9 @@
 #include <span>
 #include <vector>
 
+#include "model/body/BodyWeights.hpp"
 #include "model/kernels/Segments.hpp"
 #include "model/masked/MaskedSpecification.hpp"
-#include "model/masked/MaskedWeights.hpp"
 
 namespace stereosweep::model {
 

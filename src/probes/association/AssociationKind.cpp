@@ -306,16 +306,17 @@ ModelCost model_cost(const model::MaskedSpecification& config) {
   const auto inner = static_cast<std::uint64_t>(config.inner);
   const auto vocabulary = static_cast<std::uint64_t>(config.vocabulary);
   const auto width = static_cast<std::uint64_t>(config.embedding_width());
-  const auto layers = static_cast<std::uint64_t>(config.num_layers);
-  const std::set<std::string> stored(config.names.layers.begin(), config.names.layers.end());  // some share weights
+  const auto layers = config.layers.size();
+  const std::set<std::string> stored(config.names.shared_layers.begin(),
+                                     config.names.shared_layers.end());  // some share weights
   const auto stored_layers = stored.empty() ? layers : stored.size();
-  const std::uint64_t matrices = config.norm == model::NormPlace::before ? 3 : 2;  // with a gate
+  const std::uint64_t matrices = config.gated ? 3 : 2;
   const std::uint64_t products = 4 * hidden * hidden + matrices * hidden * inner;
   const std::uint64_t layer = products + 4 * hidden + inner + hidden + 4 * hidden;
   const auto positions = config.names.positions.empty() ? 0 : config.positions;
   const std::uint64_t tables = static_cast<std::uint64_t>(positions + config.token_types) + vocabulary;
   const std::uint64_t projection = config.embedding == 0 ? 0 : hidden * width + hidden;
-  const std::uint64_t head = hidden * width + 3 * width + vocabulary + (config.tied_decoder ? 0 : vocabulary * width);
+  const std::uint64_t head = hidden * width + 3 * width + vocabulary + (config.tied_head ? 0 : vocabulary * width);
   return {.parameters = tables * width + 2 * width + projection + stored_layers * layer + head,
           .flops_per_token = 2.0 * static_cast<double>(layers * products),
           .flops_per_row = 2.0 * static_cast<double>(hidden * width + width * vocabulary)};

@@ -118,7 +118,7 @@ InputPlanner planner_of(const PlanRequest& request) {
   engine::InputLimits limits{1000, boundless, boundless};  // a fake engine without a model
   if (has_config) {
     const auto config = model::read_masked_specification(request.files);
-    limits = {static_cast<int>(config.num_layers), config.vocabulary, config.max_tokens};
+    limits = {static_cast<int>(config.layers.size()), config.vocabulary, config.max_tokens};
   }
   return [&tokenizer, limits](const auto& queries, auto& audit) {
     auto plan = engine::plan_masked(queries, tokenizer, limits);
