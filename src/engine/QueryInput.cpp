@@ -16,13 +16,13 @@ void check_id(query::TokenId id, std::int64_t count) {
   }
 }
 
-void check_input(const std::vector<query::TokenId>& ids, const InputLimits& limits) {
-  if (std::ssize(ids) > limits.max_tokens) {
+void check_input(const std::vector<query::TokenId>& ids, const model::ModelShape& shape) {
+  if (std::ssize(ids) > shape.max_tokens) {
     throw TooLong(base::describe("the text is too long", std::to_string(ids.size()) + " tokens, the model takes " +
-                                                             std::to_string(limits.max_tokens)));
+                                                             std::to_string(shape.max_tokens)));
   }
   for (const auto id : ids) {
-    check_id(id, limits.ids);
+    check_id(id, shape.ids);
   }
 }
 
@@ -40,25 +40,25 @@ tokenizer::SpecialTokens special_tokens_of(query::Framing framing) {
 }
 
 tokenizer::Encoding encode_input(const std::string& text, const tokenizer::Tokenizer& tokenizer,
-                                 tokenizer::SpecialTokens special, const InputLimits& limits) {
+                                 tokenizer::SpecialTokens special, const model::ModelShape& shape) {
   auto encoding = tokenizer.encode(text, special);
-  check_input(encoding.ids, limits);
+  check_input(encoding.ids, shape);
   return encoding;
 }
 
-Sequence prepare_embed(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, const InputLimits& limits,
+Sequence prepare_embed(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, const model::ModelShape& shape,
                        std::uint32_t query) {
   if (asked.source == query::VectorSource::sum_of_states) {
     refuse_query("this model gives no sum of its layers", "that is what is taken of ELMo; ask for single layers");
   }
   Sequence input;
-  auto own_limits = limits;
+  auto own_shape = shape;
   if (asked.source == query::VectorSource::input_embedding) {
-    own_limits.max_tokens = std::numeric_limits<std::int64_t>::max();
+    own_shape.max_tokens = std::numeric_limits<std::int64_t>::max();
   } else {
-    input.layer = hidden_state_of(asked, limits.num_layers);
+    input.layer = hidden_state_of(asked, shape.num_layers);
   }
-  auto encoding = encode_input(asked.text, tokenizer, tokenizer::SpecialTokens::add, own_limits);
+  auto encoding = encode_input(asked.text, tokenizer, tokenizer::SpecialTokens::add, own_shape);
   for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
     if (overlaps(encoding.offsets[i], asked.span)) {
       input.uses.push_back({static_cast<std::int32_t>(i), Use::whole_vector, query});
@@ -69,9 +69,9 @@ Sequence prepare_embed(const query::Embed& asked, const tokenizer::Tokenizer& to
   return input;
 }
 
-query::Answer plan_vector(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, const InputLimits& limits,
-                          InputPlan& plan) {
-  auto input = prepare_embed(asked, tokenizer, limits, plan.query());
+query::Answer plan_vector(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer,
+                          const model::ModelShape& shape, InputPlan& plan) {
+  auto input = prepare_embed(asked, tokenizer, shape, plan.query());
   if (asked.source == query::VectorSource::input_embedding) {
     auto& rows = plan.input_rows.emplace_back(QueryTokens{{}, plan.query()});
     for (const auto& use : input.uses) {

@@ -13,19 +13,11 @@
 #include <vector>
 
 #include "base/Error.hpp"
+#include "model/kernels/Kernels.hpp"
 #include "query/Query.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::engine {
-
-/// What a model takes, and what it can be asked.
-struct InputLimits {
-  int num_layers = 0;
-  std::int64_t ids = 0;         ///< rows of the word embeddings
-  std::int64_t max_tokens = 0;  ///< longest sequence, special tokens included
-  std::int64_t vocabulary = 0;  ///< width of the logits
-  bool has_head = false;
-};
 
 /// Consecutive sequences [first, last) that make one forward pass.
 struct BatchRange {
@@ -124,9 +116,9 @@ tokenizer::SpecialTokens special_tokens_of(query::Framing framing);
 /// Ids of a text. Throws TooLong, or InputError for invalid UTF-8 and ids without a row
 /// in the embeddings.
 tokenizer::Encoding encode_input(const std::string& text, const tokenizer::Tokenizer& tokenizer,
-                                 tokenizer::SpecialTokens special, const InputLimits& limits);
+                                 tokenizer::SpecialTokens special, const model::ModelShape& shape);
 /// The checks of `encode_input` on ids that are known.
-void check_input(const std::vector<query::TokenId>& ids, const InputLimits& limits);
+void check_input(const std::vector<query::TokenId>& ids, const model::ModelShape& shape);
 
 inline bool overlaps(const base::Span& left, const base::Span& right) {
   return std::max(left.begin, right.begin) < std::min(left.end, right.end);
@@ -151,12 +143,12 @@ void keep_pooled(std::vector<Piece>& pieces, const query::Embed& asked, const st
 /// What an embed query of this number reads: a forward input with a use for each token to pool. Throws as
 /// `encode_input`, and InputError for unknown layers and spans that no token overlaps. For rows of the input embedding
 /// matrix texts may have any length, and the layer has no meaning: there is no forward pass.
-Sequence prepare_embed(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, const InputLimits& limits,
+Sequence prepare_embed(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, const model::ModelShape& shape,
                        std::uint32_t query = 0);
 
 /// Adds what an embed query reads to the plan.
-query::Answer plan_vector(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, const InputLimits& limits,
-                          InputPlan& plan);
+query::Answer plan_vector(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer,
+                          const model::ModelShape& shape, InputPlan& plan);
 
 /// The answer that stands for an exception of the functions above.
 query::QueryError to_query_error(const base::InputError& error);

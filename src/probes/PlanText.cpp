@@ -72,10 +72,10 @@ void read_pieces(const query::Continue& asked, const tokenizer::Tokenizer& token
 }
 
 void read_block(const Probe& probe, const sweep::Block& block, const PlanRequest& request,
-                const engine::InputLimits& limits, CausalAudit& audit) {
+                const model::ModelShape& shape, CausalAudit& audit) {
   audit.contexts_read += block.num_contexts;
   const auto queries = probe.first(block).queries;
-  const auto plan = engine::plan_causal(queries, *request.tokenizer, limits);
+  const auto plan = engine::plan_causal(queries, *request.tokenizer, shape);
   const auto cost = engine::count_causal(plan, request.job.execution.batch_tokens);
   audit.tokens += cost.tokens;
   audit.naive_tokens += cost.naive_tokens;
@@ -177,12 +177,12 @@ std::optional<model::CausalSpecification> specification_of(const PlanRequest& re
 CausalAudit audit_causal(const Probe& probe, const PlanRequest& request,
                          const std::optional<model::CausalSpecification>& specification) {
   constexpr auto boundless = std::numeric_limits<std::int64_t>::max();  // a fake engine without a model
-  const auto limits =
-      specification ? engine::limits_of(*specification) : engine::InputLimits{1, boundless, boundless, boundless, true};
+  const auto shape =
+      specification ? model::shape_of(*specification) : model::ModelShape{1, 0, boundless, boundless, boundless, true};
   CausalAudit audit;
   audit.num_contexts = probe.blocks().num_contexts();
   for (const auto& block : sweep::sample_blocks(probe.blocks(), max_contexts_planned)) {
-    read_block(probe, block, request, limits, audit);
+    read_block(probe, block, request, shape, audit);
   }
   return audit;
 }

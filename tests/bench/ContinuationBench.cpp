@@ -58,11 +58,9 @@ std::vector<double> score(std::span<const Item> items, bench::ItemBench& bench) 
 base::Json plan(std::span<const Item> items, const bench::Options& options) {
   const auto files = base::read_checkpoint_files(options.at("--model"), base::CheckpointPart::small_files);
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
-  const auto shape = model::read_causal_specification(files);
-  const engine::InputLimits limits{static_cast<int>(shape.layers.size()), shape.vocabulary, shape.max_tokens,
-                                   shape.vocabulary, true};
+  const auto shape = model::shape_of(model::read_causal_specification(files));
   const auto start = std::clock();
-  const auto counts = count_causal(plan_causal(Questions(items).queries, tokenizer, limits),
+  const auto counts = count_causal(plan_causal(Questions(items).queries, tokenizer, shape),
                                    bench::settings_of(options, 1024).batch_tokens);
   return {{"cpu_s", static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC},
           {"naive_tokens", counts.naive_tokens},

@@ -92,7 +92,8 @@ class CausalEngineTest : public ::testing::Test {
   // One text alone, by the formulas.
   void expect_right(const query::Query& asked, const query::Answer& answer) const {
     if (const auto* embed = std::get_if<query::Embed>(&asked)) {
-      const auto input = prepare_embed(*embed, tokenizer, {PathModel::layers, 270, 64});
+      const auto input =
+          prepare_embed(*embed, tokenizer, {.num_layers = PathModel::layers, .ids = 270, .max_tokens = 64});
       std::vector<double> mean(PathModel::width);
       for (const auto& use : input.uses) {
         const auto state =
@@ -216,8 +217,7 @@ TEST_F(CausalEngineTest, CountsAreWhatThePlanSays) {
   for (const std::int64_t batch_tokens : {20, 1000}) {
     const auto one = engine(batch_tokens);
     one->answer(queries);
-    const InputLimits limits{shape.num_layers, shape.ids, shape.max_tokens, shape.vocabulary, true};
-    const auto planned = count_causal(plan_causal(queries, tokenizer, limits), batch_tokens);
+    const auto planned = count_causal(plan_causal(queries, tokenizer, shape), batch_tokens);
     EXPECT_EQ(one->counts().distinct_tokens, planned.tokens);
     EXPECT_EQ(one->counts().head_rows, planned.head_rows);
     EXPECT_EQ(one->counts().distinct_sequences, planned.sequences);

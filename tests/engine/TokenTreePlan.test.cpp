@@ -24,7 +24,7 @@ constexpr int layers = 3;
 
 class TokenTreePlanTest : public ::testing::Test {
  protected:
-  InputPlan plan(std::span<const query::Query> queries) const { return plan_causal(queries, tokenizer, limits); }
+  InputPlan plan(std::span<const query::Query> queries) const { return plan_causal(queries, tokenizer, shape); }
 
   // Prompts that share beginnings, one to three continuations each, some of several tokens; embeds of two layers.
   static std::vector<query::Query> random_queries(int count, unsigned seed) {
@@ -95,7 +95,7 @@ class TokenTreePlanTest : public ::testing::Test {
   }
 
   tokenizer::Tokenizer tokenizer = testing::causal_tokenizer(FirstToken::beginning);
-  InputLimits limits{layers, 300, 64, 300, true};
+  model::ModelShape shape{layers, 0, 300, 300, 64, true};
 };
 
 TEST_F(TokenTreePlanTest, EveryReadHasItsTextBeforeIt) {
@@ -127,7 +127,7 @@ TEST_F(TokenTreePlanTest, EveryReadHasItsTextBeforeIt) {
     std::size_t expected = 0;
     for (std::uint32_t number = 0; number < queries.size(); ++number) {
       if (const auto* embed = std::get_if<query::Embed>(&queries[number])) {
-        const auto input = prepare_embed(*embed, tokenizer, limits);
+        const auto input = prepare_embed(*embed, tokenizer, shape);
         ASSERT_EQ(vectors[number].size(), input.uses.size());
         for (const auto& use : input.uses) {
           EXPECT_TRUE(vectors[number].contains(Path(input.ids.begin(), input.ids.begin() + use.position + 1)));
@@ -163,7 +163,7 @@ TEST_F(TokenTreePlanTest, CountsAreThoseOfWhatRuns) {
   };
   for (const auto& asked : queries) {
     if (const auto* embed = std::get_if<query::Embed>(&asked)) {
-      auto input = prepare_embed(*embed, tokenizer, limits);
+      auto input = prepare_embed(*embed, tokenizer, shape);
       input.ids.resize(static_cast<std::size_t>(input.uses.back().position) + 1);
       add(input.layer, input.ids);
       continue;
@@ -271,7 +271,7 @@ TEST_F(TokenTreePlanTest, AQueryAtFaultSpoilsNoOther) {
   for (int i = 0; i < 61; ++i) {
     longest += " the";  // with the first token and "!": 64
   }
-  limits.vocabulary = 100;
+  shape.vocabulary = 100;
   const std::vector<query::Query> queries = {query::Fill{"x", {}, false, false},
                                              query::Continue{"x", {""}},
                                              query::Continue{longest + " the", {"!"}},
@@ -294,12 +294,12 @@ TEST_F(TokenTreePlanTest, AQueryAtFaultSpoilsNoOther) {
   ASSERT_EQ(made.openings.size(), 1U);
   EXPECT_EQ(made.openings[0].query, 7U);
   EXPECT_TRUE(std::get<query::ContinueAnswer>(made.answers[8]).logprob.empty());
-  limits.has_head = false;
+  shape.has_head = false;
   EXPECT_TRUE(std::holds_alternative<query::QueryError>(plan(queries).answers[6]));
 }
 
 TEST_F(TokenTreePlanTest, DeepAndWideTriesArePackedWithoutRecursion) {
-  limits.max_tokens = 300000;
+  shape.max_tokens = 300000;
   std::vector<query::Query> queries;
   queries.emplace_back(query::Embed{std::string(200000, 'q'), {199999, 200000}, -1, query::Pool::mean});
   for (int i = 1; i <= 300; ++i) {  // every beginning of a long text branches off

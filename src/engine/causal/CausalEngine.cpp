@@ -93,8 +93,8 @@ std::optional<std::string> CausalEngine::lacks(query::Prediction asked) const {
   if (asked == query::Prediction::masked) {
     return "it is a causal model";
   }
-  return parts_->limits.has_head ? std::nullopt
-                                 : std::optional<std::string>("its checkpoint has no language-model head");
+  return parts_->model->shape().has_head ? std::nullopt
+                                         : std::optional<std::string>("its checkpoint has no language-model head");
 }
 
 }  // namespace stereosweep::engine

@@ -58,10 +58,10 @@ namespace {
 
 using query::TokenId;
 
-class CausalPreparer {
- public:
-  CausalPreparer(const tokenizer::Tokenizer& tokenizer, const InputLimits& limits, InputPlan& plan)
-      : tokenizer_(tokenizer), limits_(limits), plan_(plan) {}
+struct CausalPreparer {
+  const tokenizer::Tokenizer& tokenizer;
+  const model::ModelShape& shape;
+  InputPlan& plan;
 
   // These throw InputError where the query is at fault.
   query::Answer operator()(const query::Fill&) const {
@@ -72,17 +72,17 @@ class CausalPreparer {
   query::Answer operator()(const query::Continue& asked) const {
     need_head("continue");
     query::ContinueAnswer room;
-    const ContinuationBorder border(asked.prompt, tokenizer_, asked.framing);
+    const ContinuationBorder border(asked.prompt, tokenizer, asked.framing);
     for (const auto& continuation : asked.continuations) {
       auto [ids, begin] = border.join(continuation);
-      check_input(ids, limits_);
-      auto& sequence = plan_.sequences.emplace_back();
-      sequence.layer = limits_.num_layers;
+      check_input(ids, shape);
+      auto& sequence = plan.sequences.emplace_back();
+      sequence.layer = shape.num_layers;
       const auto part = static_cast<std::uint32_t>(room.logprob.size());
       for (std::size_t i = begin; i < ids.size(); ++i) {
-        check_id(ids[i], limits_.vocabulary);
+        check_id(ids[i], shape.vocabulary);
         sequence.uses.push_back(
-            {static_cast<std::int32_t>(i - 1), ids[i], plan_.query(), part, static_cast<std::uint32_t>(i - begin)});
+            {static_cast<std::int32_t>(i - 1), ids[i], plan.query(), part, static_cast<std::uint32_t>(i - begin)});
       }
       room.logprob.emplace_back(ids.size() - begin);
       ids.pop_back();
@@ -92,9 +92,9 @@ class CausalPreparer {
   }
 
   query::Answer operator()(const query::Embed& asked) const {
-    const auto before = plan_.sequences.size();
-    auto answer = plan_vector(asked, tokenizer_, limits_, plan_);
-    for (auto& sequence : std::span(plan_.sequences).subspan(before)) {  // what follows is not seen
+    const auto before = plan.sequences.size();
+    auto answer = plan_vector(asked, tokenizer, shape, plan);
+    for (auto& sequence : std::span(plan.sequences).subspan(before)) {  // what follows is not seen
       sequence.ids.resize(static_cast<std::size_t>(sequence.uses.back().position) + 1);
     }
     return answer;
@@ -107,35 +107,30 @@ class CausalPreparer {
       refuse_query("a stop string is empty", "every text holds it");
     }
     if (asked.thought &&
-        tokenizer_.encode(asked.thought->closing_text, tokenizer::SpecialTokens::leave_out).ids.empty()) {
+        tokenizer.encode(asked.thought->closing_text, tokenizer::SpecialTokens::leave_out).ids.empty()) {
       refuse_query("the closing text " + base::json_quote(asked.thought->closing_text) + " has no tokens",
                    "a thought that is too long cannot be closed with it");
     }
-    auto ids = encode_input(asked.prompt, tokenizer_, special_tokens_of(asked.framing), limits_).ids;
+    auto ids = encode_input(asked.prompt, tokenizer, special_tokens_of(asked.framing), shape).ids;
     if (ids.empty()) {
       refuse_query("nothing stands before the first new token",
                    "the prompt is empty, and this tokenizer puts no token before a text");
     }
-    if (std::ssize(ids) + asked.max_new_tokens > limits_.max_tokens) {
-      throw TooLong(base::describe("the text may become too long",
-                                   std::to_string(ids.size()) + " tokens and max_new_tokens " +
-                                       std::to_string(asked.max_new_tokens) + ", the model takes " +
-                                       std::to_string(limits_.max_tokens)));
+    if (std::ssize(ids) + asked.max_new_tokens > shape.max_tokens) {
+      throw TooLong(
+          base::describe("the text may become too long", std::to_string(ids.size()) + " tokens and max_new_tokens " +
+                                                             std::to_string(asked.max_new_tokens) +
+                                                             ", the model takes " + std::to_string(shape.max_tokens)));
     }
-    plan_.openings.push_back({std::move(ids), plan_.query()});
+    plan.openings.push_back({std::move(ids), plan.query()});
     return query::GenerateAnswer{};
   }
 
- private:
   void need_head(const std::string& kind) const {
-    if (!limits_.has_head) {
+    if (!shape.has_head) {
       refuse_query("this model cannot answer '" + kind + "'", "its checkpoint has no language-model head");
     }
   }
-
-  const tokenizer::Tokenizer& tokenizer_;
-  const InputLimits& limits_;
-  InputPlan& plan_;
 };
 
 bool comes_before(const Sequence& left, const Sequence& right) {
@@ -177,9 +172,9 @@ void move_reads_forward(std::vector<Sequence>& leaves) {
 }  // namespace
 
 InputPlan plan_causal(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,
-                      const InputLimits& limits) {
+                      const model::ModelShape& shape) {
   InputPlan plan;
-  plan_queries(queries, CausalPreparer(tokenizer, limits, plan), plan.answers, plan.sequences);
+  plan_queries(queries, CausalPreparer{tokenizer, shape, plan}, plan.answers, plan.sequences);
   for (const auto& sequence : plan.sequences) {
     plan.naive_tokens += sequence.ids.size();
   }

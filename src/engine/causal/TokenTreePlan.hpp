@@ -10,17 +10,11 @@
 #include <vector>
 
 #include "engine/QueryInput.hpp"
-#include "model/causal/CausalSpecification.hpp"
 #include "model/causal/TokenTree.hpp"
 #include "query/Query.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::engine {
-
-/// Of a causal model with its head.
-inline InputLimits limits_of(const model::CausalSpecification& model) {
-  return {static_cast<int>(model.layers.size()), model.vocabulary, model.max_tokens, model.vocabulary, true};
-}
 
 /// Tokens at the beginning that both have.
 std::size_t common_prefix(std::span<const query::TokenId> left, std::span<const query::TokenId> right);
@@ -28,7 +22,7 @@ std::size_t common_prefix(std::span<const query::TokenId> left, std::span<const 
 /// Sequences by layer, then lexicographically. Each is a leaf of the trie: no other one of its layer begins with it,
 /// and its last token is read. A row that several have is read in the first of them.
 InputPlan plan_causal(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,
-                      const InputLimits& limits);
+                      const model::ModelShape& shape);
 
 /// Runs of sequences of one layer whose trees have at most `budget` tokens; a longer sequence is a batch of its own.
 /// Of all such cuts one with the least repetition of shared beginnings, a batch counting as some tokens more.

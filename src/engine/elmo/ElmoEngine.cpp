@@ -24,19 +24,19 @@ int layer_of(const query::Embed& asked, int num_layers) {
   return hidden_state_of(asked, num_layers);
 }
 
-class ElmoPreparer {
- public:
-  ElmoPreparer(const tokenizer::Tokenizer& tokenizer, int num_layers, ElmoPlan& plan)
-      : tokenizer_(tokenizer), num_layers_(num_layers), plan_(plan) {}
+struct ElmoPreparer {
+  const tokenizer::Tokenizer& tokenizer;
+  int num_layers;
+  ElmoPlan& plan;
 
   query::Answer operator()(const query::Embed& asked) const {
-    const auto layer = layer_of(asked, num_layers_);
+    const auto layer = layer_of(asked, num_layers);
     Sentence sentence;
-    for (const auto& piece : tokenizer_.encode(asked.text, tokenizer::SpecialTokens::leave_out).offsets) {
+    for (const auto& piece : tokenizer.encode(asked.text, tokenizer::SpecialTokens::leave_out).offsets) {
       const bool is_asked = overlaps(piece, asked.span);
       if (is_asked) {
-        sentence.uses.push_back({static_cast<std::int32_t>(sentence.words.size()),
-                                 static_cast<std::uint32_t>(plan_.answers.size()), layer});
+        sentence.uses.push_back(
+            {static_cast<std::int32_t>(sentence.words.size()), static_cast<std::uint32_t>(plan.answers.size()), layer});
       }
       if (is_asked || layer != WordUse::own_vector) {  // words that a static vector does not need are left out
         sentence.words.push_back(std::string_view(asked.text).substr(piece.begin, piece.end - piece.begin));
@@ -47,18 +47,13 @@ class ElmoPreparer {
                                                                std::to_string(max_sentence_words) + " are taken"));
     }
     keep_pooled(sentence.uses, asked, "word");
-    plan_.sentences.push_back(std::move(sentence));
+    plan.sentences.push_back(std::move(sentence));
     return query::EmbedAnswer{};
   }
 
   query::Answer operator()(const auto& /*asked*/) const {
     refuse_query("this model answers 'embed' alone", "ELMo's published files hold no layer for probabilities of words");
   }
-
- private:
-  const tokenizer::Tokenizer& tokenizer_;
-  int num_layers_;
-  ElmoPlan& plan_;
 };
 
 bool sentence_comes_before(const Sentence& left, const Sentence& right) {
@@ -113,7 +108,7 @@ at::Tensor vectors_of(const std::vector<at::Tensor>& states, int layer) {
 
 ElmoPlan plan_elmo(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer, int num_layers) {
   ElmoPlan plan;
-  plan_queries(queries, ElmoPreparer(tokenizer, num_layers, plan), plan.answers, plan.sentences);
+  plan_queries(queries, ElmoPreparer{tokenizer, num_layers, plan}, plan.answers, plan.sentences);
   merge(plan.sentences, sentence_comes_before);
   return plan;
 }

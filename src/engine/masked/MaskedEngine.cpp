@@ -37,7 +37,8 @@ std::unique_ptr<query::Call> MaskedEngine::plan(std::span<const query::Query> qu
 }
 
 std::optional<std::string> MaskedEngine::lacks(query::Prediction asked) const {
-  return asked == query::Prediction::masked ? lacks_masks(parts_->tokenizer, parts_->limits) : "it is a masked model";
+  return asked == query::Prediction::masked ? lacks_masks(parts_->tokenizer, parts_->model->shape())
+                                            : "it is a masked model";
 }
 
 }  // namespace stereosweep::engine

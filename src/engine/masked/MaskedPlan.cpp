@@ -12,19 +12,19 @@ namespace {
 
 using query::TokenId;
 
-class MaskedPreparer {
- public:
-  MaskedPreparer(const tokenizer::Tokenizer& tokenizer, const InputLimits& limits, InputPlan& plan)
-      : tokenizer_(tokenizer), limits_(limits), plan_(plan) {}
+struct MaskedPreparer {
+  const tokenizer::Tokenizer& tokenizer;
+  const model::ModelShape& shape;
+  InputPlan& plan;
 
   // Throws InputError where the query is at fault.
   query::Answer operator()(const query::Fill& fill) const {
-    if (const auto why = lacks_masks(tokenizer_, limits_)) {
+    if (const auto why = lacks_masks(tokenizer, shape)) {
       refuse_query("this model cannot fill masks", *why);
     }
     Sequence sequence;
-    sequence.ids = encode_input(fill.text, tokenizer_, tokenizer::SpecialTokens::add, limits_).ids;
-    sequence.layer = limits_.num_layers;
+    sequence.ids = encode_input(fill.text, tokenizer, tokenizer::SpecialTokens::add, shape).ids;
+    sequence.layer = shape.num_layers;
     const auto masks = places_of_masks(sequence.ids);
     if (masks.size() != fill.slots.size()) {
       refuse_query(base::counted(fill.slots.size(), "id list") + " for " + base::counted(masks.size(), "mask"),
@@ -32,41 +32,40 @@ class MaskedPreparer {
     }
     if (masks.empty()) {
       refuse_query("the text holds no mask",
-                   "words are asked for where " + tokenizer_.mask_token().value_or("the mask token") + " stands");
+                   "words are asked for where " + tokenizer.mask_token().value_or("the mask token") + " stands");
     }
     for (std::size_t slot = 0; slot < masks.size(); ++slot) {
       const auto& asked = fill.slots[slot];
       for (const auto target : asked.targets) {
-        check_id(target, limits_.vocabulary);
+        check_id(target, shape.vocabulary);
       }
       if (asked.filled) {
-        check_id(*asked.filled, limits_.vocabulary);
+        check_id(*asked.filled, shape.vocabulary);
         sequence.ids[masks[slot]] = *asked.filled;
       }
       if (!asked.targets.empty()) {
         sequence.uses.push_back(
-            {static_cast<std::int32_t>(masks[slot]), 0, plan_.query(), static_cast<std::uint32_t>(slot)});
+            {static_cast<std::int32_t>(masks[slot]), 0, plan.query(), static_cast<std::uint32_t>(slot)});
       }
     }
     query::FillAnswer room;
     room.slots.resize(fill.slots.size());
     if (!sequence.uses.empty()) {
-      plan_.sequences.push_back(std::move(sequence));
+      plan.sequences.push_back(std::move(sequence));
     }
     return room;
   }
 
-  query::Answer operator()(const query::Embed& asked) const { return plan_vector(asked, tokenizer_, limits_, plan_); }
+  query::Answer operator()(const query::Embed& asked) const { return plan_vector(asked, tokenizer, shape, plan); }
   query::Answer operator()(const query::Continue&) const { refuse_causal("continue"); }
   query::Answer operator()(const query::Generate&) const { refuse_causal("generate"); }
 
- private:
   [[noreturn]] static void refuse_causal(const std::string& kind) {
     refuse_query("this model cannot answer '" + kind + "'", "it is a masked language model, which sees both sides");
   }
 
   std::vector<std::size_t> places_of_masks(std::span<const TokenId> ids) const {
-    const auto mask = tokenizer_.mask_id();
+    const auto mask = tokenizer.mask_id();
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (ids[i] == mask) {
@@ -75,10 +74,6 @@ class MaskedPreparer {
     }
     return places;
   }
-
-  const tokenizer::Tokenizer& tokenizer_;
-  const InputLimits& limits_;
-  InputPlan& plan_;
 };
 
 bool sequence_comes_before(const Sequence& left, const Sequence& right) {
@@ -89,17 +84,17 @@ bool sequence_comes_before(const Sequence& left, const Sequence& right) {
 
 }  // namespace
 
-std::optional<std::string> lacks_masks(const tokenizer::Tokenizer& tokenizer, const InputLimits& limits) {
-  if (!limits.has_head) {
+std::optional<std::string> lacks_masks(const tokenizer::Tokenizer& tokenizer, const model::ModelShape& shape) {
+  if (!shape.has_head) {
     return "it has no masked-language-model head";
   }
   return tokenizer.mask_id() ? std::nullopt : std::optional<std::string>("its tokenizer has no mask token");
 }
 
 InputPlan plan_masked(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,
-                      const InputLimits& limits) {
+                      const model::ModelShape& shape) {
   InputPlan plan;
-  plan_queries(queries, MaskedPreparer(tokenizer, limits, plan), plan.answers, plan.sequences);
+  plan_queries(queries, MaskedPreparer{tokenizer, shape, plan}, plan.answers, plan.sequences);
   merge(plan.sequences, sequence_comes_before);
   return plan;
 }

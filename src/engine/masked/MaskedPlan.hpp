@@ -16,11 +16,11 @@
 namespace stereosweep::engine {
 
 /// Why the model predicts nothing behind masks; nothing where it does.
-std::optional<std::string> lacks_masks(const tokenizer::Tokenizer& tokenizer, const InputLimits& limits);
+std::optional<std::string> lacks_masks(const tokenizer::Tokenizer& tokenizer, const model::ModelShape& shape);
 
 /// Sequences by layer, length, ids.
 InputPlan plan_masked(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,
-                      const InputLimits& limits);
+                      const model::ModelShape& shape);
 
 /// Greedy cut: one layer, at most `budget` tokens; a longer sequence is a batch of its own.
 std::vector<BatchRange> cut_batches(std::span<const Sequence> sequences, std::int64_t budget);

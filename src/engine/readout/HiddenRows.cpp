@@ -26,10 +26,6 @@ constexpr std::int64_t projection_unit = 32;
 
 }  // namespace
 
-InputLimits limits_of(const model::ModelShape& shape) {
-  return {shape.num_layers, shape.ids, shape.max_tokens, shape.vocabulary, shape.has_head};
-}
-
 std::int64_t rounded_up(std::int64_t count, std::int64_t unit) { return (count + unit - 1) / unit * unit; }
 
 at::Tensor on_host(const at::Tensor& tensor) { return tensor.to(at::kCPU, at::kFloat).contiguous(); }

@@ -28,9 +28,6 @@ std::vector<Value> sorted_distinct(std::vector<Value> values) {
   return values;
 }
 
-/// What the plans of a loaded model go by.
-InputLimits limits_of(const model::ModelShape& shape);
-
 /// `count` rounded up to a multiple of `unit`.
 std::int64_t rounded_up(std::int64_t count, std::int64_t unit);
 /// [row, column] float32 in the host's memory.

@@ -28,14 +28,13 @@ struct ReaderParts {
   const tokenizer::Tokenizer& tokenizer;
   std::int64_t batch_tokens;
   LogitsReader reader;
-  InputLimits limits = limits_of(model->shape());
 };
 
 /// The way from queries to what a model takes for one forward pass.
 template <class Input>
 struct Planning {
   InputPlan (*plan)(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,
-                    const InputLimits& limits);
+                    const model::ModelShape& shape);
   std::vector<BatchRange> (*cut)(std::span<const Sequence> sequences, std::int64_t budget);
   ForwardBatch<Input> (*pack)(std::span<const Sequence> sequences);
 };
@@ -49,7 +48,7 @@ class ReaderCall : public query::Call {
           return project(std::move(rows));
         }) {
     const base::profile::Span span("tokenizing and planning");
-    plan_ = planning.plan(queries, parts.tokenizer, parts.limits);
+    plan_ = planning.plan(queries, parts.tokenizer, parts.model->shape());
     for (const auto& [first, last] : planning.cut(plan_.sequences, parts.batch_tokens)) {
       batches_.push_back(planning.pack(std::span(plan_.sequences).subspan(first, last - first)));
       cost_.distinct_tokens += batches_.back().input.ids.size();

@@ -107,21 +107,21 @@ InputPlanner planner_of(const PlanRequest& request) {
   }
   const bool has_config = request.files.find("config.json") != nullptr;
   if (has_config && model::is_causal(request.files)) {
-    const auto limits = engine::limits_of(model::read_causal_specification(request.files));
-    return [&, limits](const auto& queries, auto& audit) {
-      auto plan = engine::plan_causal(queries, tokenizer, limits);
+    const auto shape = model::shape_of(model::read_causal_specification(request.files));
+    return [&, shape](const auto& queries, auto& audit) {
+      auto plan = engine::plan_causal(queries, tokenizer, shape);
       audit.add(plan.sequences, size);
       audit.tokens += engine::count_causal(plan, request.job.execution.batch_tokens).tokens;  // shared beginnings once
       return std::move(plan.answers);
     };
   }
-  engine::InputLimits limits{1000, boundless, boundless};  // a fake engine without a model
+  model::ModelShape shape{
+      .num_layers = 1000, .ids = boundless, .max_tokens = boundless};  // a fake engine without a model
   if (has_config) {
-    const auto config = model::read_masked_specification(request.files);
-    limits = {static_cast<int>(config.layers.size()), config.vocabulary, config.max_tokens};
+    shape = model::shape_of(model::read_masked_specification(request.files));
   }
-  return [&tokenizer, limits](const auto& queries, auto& audit) {
-    auto plan = engine::plan_masked(queries, tokenizer, limits);
+  return [&tokenizer, shape](const auto& queries, auto& audit) {
+    auto plan = engine::plan_masked(queries, tokenizer, shape);
     audit.tokens += audit.add(plan.sequences, size);
     return std::move(plan.answers);
   };

@@ -108,11 +108,11 @@ model::Load load_of(const sweep::Job& job, const base::FileSet& small_files,
   }
   const auto tokenizer = tokenizer::Tokenizer::from_files(small_files);
   const auto probe = probes::make_probe(job, tokenizer);
-  const auto limits = engine::limits_of(specification);
+  const auto shape = model::shape_of(specification);
   const auto wave_rows = engine::batches_per_wave * job.execution.batch_tokens;
   const auto note = [&](std::vector<query::Query> queries) {
     std::erase_if(queries, [](const query::Query& one) { return !std::holds_alternative<query::Generate>(one); });
-    const auto openings = engine::plan_causal(queries, tokenizer, limits).openings;
+    const auto openings = engine::plan_causal(queries, tokenizer, shape).openings;
     // on a GPU at most a row a text more
     const auto kept = engine::most_kept_rows(queries, openings, wave_rows, model::Kernels::own_kernels);
     load.kept.prompts = std::max(load.kept.prompts, kept.prompts);
