@@ -94,7 +94,7 @@ std::vector<Setting> settings() {
   add("alibi inside the scale", {}, [](auto& s) {
     s.position = PositionKind::alibi;
     s.alibi_slopes = {0.5F, 0.25F, 0.125F, 0.0625F, 0.703125F, 0.35351562F};
-    s.alibi_is_scaled = true;
+    s.alibi_scale = s.attention_scale;
   });
   add("alibi after the scale", {}, [](auto& s) {
     s.position = PositionKind::alibi;

@@ -384,7 +384,7 @@ class PlainForward {
                         : static_cast<double>(c10::BFloat16(slope * static_cast<float>(place)));
         }
       }
-      scores = specification_.alibi_is_scaled ? scores.add(bias).mul(scale) : scores.mul(scale).add(bias);
+      scores = scores.mul(scale).add(bias, specification_.alibi_scale);
       if (specification_.attention_softcap != 0) {
         const double cap = specification_.attention_softcap;
         scores = scores.div(cap).tanh().mul(cap);

@@ -61,11 +61,11 @@ std::vector<std::int64_t> rows_between(std::int64_t begin, std::int64_t end) {
   return rows;
 }
 
-AttentionRule rule_of(std::int64_t heads, std::int64_t key_heads, std::int64_t width) {
-  AttentionRule rule;
+CausalSpecification rule_of(std::int64_t heads, std::int64_t key_heads, std::int64_t width) {
+  CausalSpecification rule;
   rule.num_heads = heads;
   rule.num_key_heads = key_heads;
-  rule.width = width;
+  rule.head_width = width;
   return rule;
 }
 
@@ -75,9 +75,9 @@ struct Counted {
 };
 
 // All rows, in groups of `group` rows; counts without uploads of the rows themselves.
-Counted attend_on(const TokenTree& tree, const AttentionRule& rule, const Rows& rows, std::int64_t group,
+Counted attend_on(const TokenTree& tree, const CausalSpecification& rule, const Rows& rows, std::int64_t group,
                   std::int64_t window) {
-  const auto attention = make_tree_attention(rule, {}, rows.query.options(), Kernels::operators);
+  const auto attention = make_tree_attention(rule, {}, {}, rows.query.options(), Kernels::operators);
   attention->grow(tree);
   const auto count = std::ssize(tree.ids);
   std::vector<std::unique_ptr<TreeAttention::Queries>> chosen;
@@ -100,8 +100,9 @@ Counted attend_on(const TokenTree& tree, const AttentionRule& rule, const Rows& 
 }
 
 // What copies of keys and values may gather, where they see so many rows.
-std::int64_t copied_bytes(const AttentionRule& rule, at::ScalarType type, std::int64_t rows) {
-  return most_copies * rows * 2 * rule.num_key_heads * rule.width * static_cast<std::int64_t>(c10::elementSize(type));
+std::int64_t copied_bytes(const CausalSpecification& rule, at::ScalarType type, std::int64_t rows) {
+  return most_copies * rows * 2 * rule.num_key_heads * rule.head_width *
+         static_cast<std::int64_t>(c10::elementSize(type));
 }
 
 // Sentences have copies of their short trunk in front of them, and endings read their sentence where it lies.
@@ -162,7 +163,7 @@ TEST_P(StepOfTexts, GathersLittle) {
     std::vector<at::Tensor> answers;
     on_both([&](const Rows& source) {
       const auto attention =
-          make_tree_attention(rule, {1, 700, Placement::by_branch}, source.query.options(), Kernels::operators);
+          make_tree_attention(rule, {}, {1, 700, Placement::by_branch}, source.query.options(), Kernels::operators);
       TokenTree tree;
       plant_branch(tree, -1, GetParam(), 20);
       std::vector<std::int32_t> tips(16, 0);
@@ -199,7 +200,7 @@ TEST(DeviceAttention, PathsAreFilledUpToFewShapes) {
   const auto tree = coreference_tree(900);
   const auto rows = std::ssize(tree.ids);
   auto rule = rule_of(4, 2, 8);
-  rule.softcap = 1.5F;
+  rule.attention_softcap = 1.5F;
   for (const auto type : {at::kFloat, at::kBFloat16}) {
     draw_from(6);
     const auto numbers = rows_of_products(rule, rows, type);
@@ -210,10 +211,10 @@ TEST(DeviceAttention, PathsAreFilledUpToFewShapes) {
   }
 }
 
-AttentionRule alibi_rule(std::int64_t heads, std::int64_t key_heads, std::int64_t width, float scale) {
+CausalSpecification alibi_rule(std::int64_t heads, std::int64_t key_heads, std::int64_t width, float scale) {
   auto rule = rule_of(heads, key_heads, width);
   for (std::int64_t head = 0; head < heads; ++head) {
-    rule.slopes.push_back(std::pow(0.84F, static_cast<float>(head + 1)));
+    rule.alibi_slopes.push_back(std::pow(0.84F, static_cast<float>(head + 1)));
   }
   rule.alibi_scale = scale;
   return rule;

@@ -119,7 +119,7 @@ TEST(Families, SlopesOfFalcon) {
   const auto sixteen = read(R"({"model_type":"falcon","alibi":true,"num_attention_heads":16,"hidden_size":64})");
   EXPECT_EQ(sixteen.alibi_slopes[0], 0.70703125F);  // 0.70710678 has no such bfloat16
   EXPECT_EQ(sixteen.position, PositionKind::alibi);
-  EXPECT_TRUE(sixteen.alibi_is_scaled);
+  EXPECT_EQ(sixteen.alibi_scale, sixteen.attention_scale);
 }
 
 TEST(Families, LongTextsOfLongropeAreBeyondTheModel) {

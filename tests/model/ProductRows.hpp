@@ -17,9 +17,9 @@ struct Rows {
 };
 
 /// Drawn; slices of one matrix, as the body's products are.
-inline Rows rows_of_products(const AttentionRule& rule, std::int64_t count, at::ScalarType type) {
-  const auto queries = rule.num_heads * rule.width;
-  const auto keys = rule.num_key_heads * rule.width;
+inline Rows rows_of_products(const CausalSpecification& rule, std::int64_t count, at::ScalarType type) {
+  const auto queries = rule.num_heads * rule.head_width;
+  const auto keys = rule.num_key_heads * rule.head_width;
   const auto all = at::randn({count, queries + 2 * keys}, at::kFloat).to(type);
   return {all.slice(1, 0, queries), all.slice(1, queries, queries + keys), all.slice(1, queries + keys)};
 }

@@ -104,7 +104,8 @@ std::vector<std::int64_t> visible(const TokenTree& tree, std::int64_t row, std::
 std::int64_t depth_of(const TokenTree& tree, std::int64_t row) { return std::ssize(visible(tree, row, 0)) - 1; }
 
 struct Case {
-  AttentionRule rule;
+  CausalSpecification rule;
+  std::vector<at::Tensor> sinks = {};
   std::int64_t window = 0;
 };
 
@@ -115,8 +116,8 @@ std::vector<Case> cases() {
     Case one;
     one.rule.num_heads = heads;
     one.rule.num_key_heads = key_heads;
-    one.rule.width = width;
-    one.rule.softcap = softcap;
+    one.rule.head_width = width;
+    one.rule.attention_softcap = softcap;
     one.window = window;
     all.push_back(one);
   };
@@ -131,13 +132,13 @@ std::vector<Case> cases() {
   add(1, 1, 1);
   for (const float alibi_scale : {1.0F, 0.3F}) {
     add(4, 2, 40);
-    all.back().rule.slopes = {0.5F, 0.35351562F, 0.0625F, 0.703125F};
+    all.back().rule.alibi_slopes = {0.5F, 0.35351562F, 0.0625F, 0.703125F};
     all.back().rule.alibi_scale = alibi_scale;
   }
   add(8, 2, 16, 9);
-  all.back().rule.sinks.assign(2, at::tensor({0.5F, -3.0F, 2.0F, 40.0F, -200.0F, 0.0F, 1.0F, 5.0F}));
+  all.back().sinks.assign(2, at::tensor({0.5F, -3.0F, 2.0F, 40.0F, -200.0F, 0.0F, 1.0F, 5.0F}));
   add(3, 3, 24);
-  all.back().rule.sinks.assign(2, at::tensor({0.5F, 3.0F, -1.0F}));
+  all.back().sinks.assign(2, at::tensor({0.5F, 3.0F, -1.0F}));
   return all;
 }
 
@@ -145,7 +146,7 @@ at::Tensor plain_attention(const TokenTree& tree, std::span<const std::int64_t> 
                            const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, double scale) {
   const auto& rule = one.rule;
   const auto group = rule.num_heads / rule.num_key_heads;
-  auto out = at::empty({std::ssize(rows), rule.num_heads * rule.width}, at::kDouble);
+  auto out = at::empty({std::ssize(rows), rule.num_heads * rule.head_width}, at::kDouble);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto seen = visible(tree, rows[i], one.window);
     const auto keys = key.index_select(0, at::tensor(seen)).to(at::kDouble);
@@ -153,27 +154,27 @@ at::Tensor plain_attention(const TokenTree& tree, std::span<const std::int64_t> 
     const auto first = depth_of(tree, seen.front());
     for (std::int64_t head = 0; head < rule.num_heads; ++head) {
       const auto part = [&](const at::Tensor& all, std::int64_t number) {
-        return all.slice(-1, number * rule.width, (number + 1) * rule.width);
+        return all.slice(-1, number * rule.head_width, (number + 1) * rule.head_width);
       };
       const auto q = part(query[static_cast<std::int64_t>(i)].to(at::kDouble), head);
       auto scores = at::matmul(part(keys, head / group), q);
-      if (!rule.slopes.empty()) {
+      if (!rule.alibi_slopes.empty()) {
         std::vector<double> bias;
         for (std::size_t j = 0; j < seen.size(); ++j) {
           const c10::BFloat16 place(static_cast<float>(first + static_cast<std::int64_t>(j)));
-          bias.push_back(c10::BFloat16(rule.slopes[head] * static_cast<float>(place)));
+          bias.push_back(c10::BFloat16(rule.alibi_slopes[head] * static_cast<float>(place)));
         }
         const auto added = at::tensor(bias, at::kDouble);
         scores = scores.mul(scale).add(added, rule.alibi_scale);
       } else {
         scores = scores.mul(scale);
       }
-      if (rule.softcap > 0) {
-        const double cap = rule.softcap;
+      if (rule.attention_softcap > 0) {
+        const double cap = rule.attention_softcap;
         scores = scores.div(cap).tanh().mul(cap);
       }
-      if (!rule.sinks.empty()) {
-        scores = at::cat({scores, rule.sinks.front().slice(0, head, head + 1).to(at::kDouble)});
+      if (!one.sinks.empty()) {
+        scores = at::cat({scores, one.sinks.front().slice(0, head, head + 1).to(at::kDouble)});
       }
       const auto weights = at::softmax(scores, 0).slice(0, 0, std::ssize(seen));
       part(out[static_cast<std::int64_t>(i)], head).copy_(at::matmul(weights, part(values, head / group)));
@@ -201,7 +202,7 @@ TEST(TreeAttention, BothWaysAgreeWithPlainAttention) {
     const auto checked = checked_rows(std::ssize(rows));
     const auto index = at::tensor(checked);
     for (const auto& one : cases()) {
-      const float scale = 1.7F / std::sqrt(static_cast<float>(one.rule.width));
+      const float scale = 1.7F / std::sqrt(static_cast<float>(one.rule.head_width));
       for (const auto type : {at::kFloat, at::kBFloat16, at::kHalf}) {
         if (type == at::kHalf && rows.size() > 200) {
           continue;  // the plain one takes seconds
@@ -211,7 +212,7 @@ TEST(TreeAttention, BothWaysAgreeWithPlainAttention) {
         const auto plain = plain_attention(tree, checked, one, numbers.query.index_select(0, index), numbers.key,
                                            numbers.value, scale);
         for (const auto kernels : {Kernels::own_kernels, Kernels::operators}) {
-          const auto attention = make_tree_attention(one.rule, {1, 0}, numbers.query.options(), kernels);
+          const auto attention = make_tree_attention(one.rule, one.sinks, {1, 0}, numbers.query.options(), kernels);
           attention->grow(tree);
           attention->keep(0, 0, std::ssize(rows), numbers.key, numbers.value);
           const auto queries = attention->choose(tree, rows, one.window);
@@ -219,7 +220,8 @@ TEST(TreeAttention, BothWaysAgreeWithPlainAttention) {
           const bool once = kernels == Kernels::own_kernels;  // torch rounds the weights of the values, too
           EXPECT_TRUE(agree(out.index_select(0, index), plain, {type, once ? 1 : 2, 5e-6},
                             once ? plain : numbers.value.abs().max()))
-              << one.rule.num_heads << " heads, " << one.rule.num_key_heads << " key heads, width " << one.rule.width;
+              << one.rule.num_heads << " heads, " << one.rule.num_key_heads << " key heads, width "
+              << one.rule.head_width;
           EXPECT_EQ(out.slice(0, std::ssize(rows)).abs().max().item<float>(), 0) << "rows that fill up";
           EXPECT_TRUE(attention->attend(0, *queries, numbers.query, scale).equal(out)) << "the bits must repeat";
         }
@@ -239,20 +241,20 @@ TEST(TreeAttentionOnGpu, AgreesWithPlainAttentionOnTheCpu) {
     const auto checked = checked_rows(std::ssize(rows));
     const auto index = at::tensor(checked);
     for (const auto& one : cases()) {
-      const float scale = 1.7F / std::sqrt(static_cast<float>(one.rule.width));
+      const float scale = 1.7F / std::sqrt(static_cast<float>(one.rule.head_width));
       for (const auto type : {at::kFloat, at::kBFloat16, at::kHalf}) {
         draw_from(1);
         const auto numbers = rows_of_products(one.rule, std::ssize(rows) + 3, type);
         const auto plain = plain_attention(tree, checked, one, numbers.query.index_select(0, index), numbers.key,
                                            numbers.value, scale);
         const auto query = numbers.query.to(at::kCUDA);
-        const auto attention = make_tree_attention(one.rule, {1, 0}, query.options(), Kernels::operators);
+        const auto attention = make_tree_attention(one.rule, one.sinks, {1, 0}, query.options(), Kernels::operators);
         attention->grow(tree);
         attention->keep(0, 0, std::ssize(rows), numbers.key.to(at::kCUDA), numbers.value.to(at::kCUDA));
         const auto queries = attention->choose(tree, rows, one.window);
         const auto out = attention->attend(0, *queries, query, scale);
         EXPECT_TRUE(agree(out.to(at::kCPU).index_select(0, index), plain, {type, 2, 5e-6}, numbers.value.abs().max()))
-            << one.rule.num_heads << " heads, " << one.rule.num_key_heads << " key heads, width " << one.rule.width
+            << one.rule.num_heads << " heads, " << one.rule.num_key_heads << " key heads, width " << one.rule.head_width
             << ", window " << one.window << ", " << at::toString(type);
         EXPECT_TRUE(attention->attend(0, *queries, query, scale).equal(out)) << "the bits must repeat";
       }
@@ -271,7 +273,7 @@ TEST(TreeAttention, FewRowsAreThoseOfAll) {
     const auto some = numbers.query.index_select(0, at::tensor(few));
     const auto plain = plain_attention(tree, few, one, some, numbers.key, numbers.value, 0.3);
     for (const auto kernels : {Kernels::own_kernels, Kernels::operators}) {
-      const auto attention = make_tree_attention(one.rule, {2, 0}, some.options(), kernels);
+      const auto attention = make_tree_attention(one.rule, one.sinks, {2, 0}, some.options(), kernels);
       attention->grow(tree);
       attention->keep(1, 0, std::ssize(tree.ids), numbers.key, numbers.value);
       const auto queries = attention->choose(tree, few, one.window);
@@ -285,7 +287,8 @@ TEST(TreeAttention, NoBitDependsOnWhatElseIsAsked) {
     const auto rows = all_rows(tree);
     for (const auto& one : cases()) {
       const auto numbers = rows_of_products(one.rule, std::ssize(rows), at::kFloat);
-      const auto attention = make_tree_attention(one.rule, {1, 0}, numbers.query.options(), Kernels::own_kernels);
+      const auto attention =
+          make_tree_attention(one.rule, one.sinks, {1, 0}, numbers.query.options(), Kernels::own_kernels);
       attention->grow(tree);
       attention->keep(0, 0, std::ssize(rows), numbers.key, numbers.value);
       const auto all = attention->attend(0, *attention->choose(tree, rows, one.window), numbers.query, 0.3F);
@@ -305,13 +308,13 @@ TEST(TreeAttention, GrowsBranchByBranch) {
   Case one;
   one.rule.num_heads = 6;
   one.rule.num_key_heads = 3;
-  one.rule.width = 24;
-  one.rule.slopes = {0.5F, 0.25F, 0.125F, 0.5F, 0.25F, 0.125F};
+  one.rule.head_width = 24;
+  one.rule.alibi_slopes = {0.5F, 0.25F, 0.125F, 0.5F, 0.25F, 0.125F};
   const auto numbers = rows_of_products(one.rule, std::ssize(whole.ids), at::kFloat);
   const auto rows = all_rows(whole);
   const auto plain = plain_attention(whole, rows, one, numbers.query, numbers.key, numbers.value, 0.25);
   for (const auto kernels : {Kernels::own_kernels, Kernels::operators}) {
-    const auto attention = make_tree_attention(one.rule, {2, 0}, numbers.query.options(), kernels);
+    const auto attention = make_tree_attention(one.rule, one.sinks, {2, 0}, numbers.query.options(), kernels);
     TokenTree tree;
     for (std::size_t branch = 0; branch < whole.branches.size(); ++branch) {
       const auto& added = whole.branches[branch];
@@ -338,10 +341,11 @@ TEST(TreeAttention, ExtremeScoresStayFinite) {
   const auto tree = trees()[1];
   Case one;
   one.rule.num_heads = one.rule.num_key_heads = 2;
-  one.rule.width = 64;
+  one.rule.head_width = 64;
   auto numbers = rows_of_products(one.rule, std::ssize(tree.ids), at::kFloat);
   numbers.query.mul_(300);
-  const auto attention = make_tree_attention(one.rule, {1, 0}, numbers.query.options(), Kernels::own_kernels);
+  const auto attention =
+      make_tree_attention(one.rule, one.sinks, {1, 0}, numbers.query.options(), Kernels::own_kernels);
   attention->grow(tree);
   attention->keep(0, 0, std::ssize(tree.ids), numbers.key, numbers.value);
   const auto queries = attention->choose(tree, all_rows(tree), 0);

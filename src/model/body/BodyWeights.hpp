@@ -35,7 +35,7 @@ struct Layer {
   std::optional<Linear> key_value;        ///< layers share weights or have rotaries or relative positions
   Linear attention_output;
   FeedForward feed_forward;  ///< without experts
-  at::Tensor sinks;          ///< [num_heads] float32: see AttentionRule; undefined: none
+  at::Tensor sinks;          ///< [num_heads] float32: see make_tree_attention; undefined: none
   at::Tensor router;         ///< [experts, hidden]
   at::Tensor router_bias;    ///< [experts]; undefined: none
   std::vector<FeedForward> experts;

@@ -613,22 +613,13 @@ class CausalBody : public CausalModel {
   }
 
   std::unique_ptr<TreeAttention> attention(const KeptSize& size) const {
-    AttentionRule rule;
-    rule.num_heads = specification_.num_heads;
-    rule.num_key_heads = specification_.num_key_heads;
-    rule.width = specification_.head_width;
-    rule.softcap = specification_.attention_softcap;
-    if (specification_.position == PositionKind::alibi) {
-      rule.slopes = specification_.alibi_slopes;
-      rule.alibi_scale = specification_.alibi_is_scaled ? specification_.attention_scale : 1.0F;
-      rule.alibi_rounding = specification_.alibi_rounding;
-    }
+    std::vector<at::Tensor> sinks;
     for (const auto& layer : weights_.layers) {
       if (layer.sinks.defined()) {
-        rule.sinks.push_back(layer.sinks);
+        sinks.push_back(layer.sinks);
       }
     }
-    return make_tree_attention(rule, size, weights_.words.options(), settings_.kernels);
+    return make_tree_attention(specification_, std::move(sinks), size, weights_.words.options(), settings_.kernels);
   }
 
   at::Tensor run(TreeAttention& attention, const TokenTree& tree, int layer, std::span<const std::int64_t> rows) const {

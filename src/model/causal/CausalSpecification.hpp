@@ -21,10 +21,9 @@ struct CausalSpecification : BodySettings {
   std::string family;  ///< model_type
 
   PositionKind position = PositionKind::rotary;
-  std::vector<float> alibi_slopes;  ///< [num_heads]: key number j from the root adds slope * j, rounded, to the score,
-                                    ///< before it is multiplied by `attention_scale` where `alibi_is_scaled`, after it
-                                    ///< otherwise
-  bool alibi_is_scaled = false;
+  std::vector<float> alibi_slopes;  ///< [num_heads]: key number j from the root adds alibi_scale times slope * j,
+                                    ///< rounded, to the scaled score; or empty
+  float alibi_scale = 1;
   AlibiRounding alibi_rounding = AlibiRounding::bfloat16;
 
   float attention_scale = 0;    ///< of the scores: 1 / sqrt(head_width) in most

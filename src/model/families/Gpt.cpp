@@ -188,7 +188,7 @@ void set_falcon(const base::JsonValue& fields, CausalSpecification& specificatio
     for (const auto slope : alibi_slopes(specification.num_heads)) {  // as the family was trained
       specification.alibi_slopes.push_back(c10::BFloat16(slope));
     }
-    specification.alibi_is_scaled = true;
+    specification.alibi_scale = specification.attention_scale;
   } else {
     read_rotary(fields, {}, specification);
   }

@@ -28,8 +28,10 @@ at::Tensor side_by_side(const at::Tensor& key, const at::Tensor& value) {
 
 }  // namespace
 
-KeyValueStore::KeyValueStore(std::int64_t columns, const KeptSize& size, const at::TensorOptions& options)
-    : columns_(columns),
+KeyValueStore::KeyValueStore(const CausalSpecification& specification, const KeptSize& size,
+                             const at::TensorOptions& options)
+    : specification_(specification),
+      heads_{specification.num_heads, specification.num_key_heads, specification.head_width},
       options_(options),
       most_rows_(size.most_rows),
       one_pass_(size.layers == 1 && size.placement == Placement::dense),

@@ -13,14 +13,14 @@
 #include "model/causal/TokenTree.hpp"
 #include "model/causal/attention/RegionAllocator.hpp"
 #include "model/causal/attention/TreeAttention.hpp"
+#include "model/kernels/SegmentAttention.hpp"
 
 namespace stereosweep::model {
 
 /// What the tree attentions by torch's operators share.
 class KeyValueStore : public TreeAttention {
  public:
-  /// `columns`: key heads * width.
-  KeyValueStore(std::int64_t columns, const KeptSize& size, const at::TensorOptions& options);
+  KeyValueStore(const CausalSpecification& specification, const KeptSize& size, const at::TensorOptions& options);
 
   void grow(const TokenTree& tree) override;
   std::int64_t rows() const override { return std::ssize(slots()); }
@@ -34,14 +34,17 @@ class KeyValueStore : public TreeAttention {
   /// Keys and values: [slots, 2 * columns].
   const at::Tensor& rows_of(int layer) const { return kept(layer); }
 
+  const CausalSpecification& specification_;
+  AttentionHeads heads_;
+  at::TensorOptions options_;
+
  private:
   const at::Tensor& places(std::int64_t first, std::int64_t count);
   at::Tensor& room(int number);  ///< for copies of a layer's rows
   at::Tensor& kept(int number) { return layers_[static_cast<std::size_t>(number) % layers_.size()]; }
   const at::Tensor& kept(int number) const { return layers_[static_cast<std::size_t>(number) % layers_.size()]; }
 
-  std::int64_t columns_;
-  at::TensorOptions options_;
+  std::int64_t columns_ = heads_.keys * heads_.width;
   std::int64_t most_rows_;
   bool one_pass_;
   std::int64_t capacity_ = 0;
@@ -50,12 +53,13 @@ class KeyValueStore : public TreeAttention {
   std::map<std::int64_t, at::Tensor> places_;  ///< by first row: slots of the rows that a layer keeps together, int64
 };
 
-/// Level by level: keys and values are read where they lie. The rule has no cap.
-std::unique_ptr<TreeAttention> make_level_attention(const AttentionRule& rule, const KeptSize& size,
+/// Level by level: keys and values are read where they lie. Scores have no cap.
+std::unique_ptr<TreeAttention> make_level_attention(const CausalSpecification& specification,
+                                                    std::vector<at::Tensor> sinks, const KeptSize& size,
                                                     const at::TensorOptions& options);
 
 /// Where scores have a cap: keys and values are gathered path by path, and paths of equal shapes are computed together.
-std::unique_ptr<TreeAttention> make_path_attention(const AttentionRule& rule, const KeptSize& size,
+std::unique_ptr<TreeAttention> make_path_attention(const CausalSpecification& specification, const KeptSize& size,
                                                    const at::TensorOptions& options);
 
 }  // namespace stereosweep::model

@@ -29,37 +29,37 @@ constexpr std::int64_t most_copies_per_query = 128;
 
 // In 16 bits alibi_of gives such numbers, and a power of two leaves them so. An operator whose bias has 16 bits would
 // round others.
-bool keeps_alibi(const AttentionRule& rule, at::ScalarType type) {
+bool keeps_alibi(const CausalSpecification& specification, at::ScalarType type) {
   int exponent = 0;
-  return type == at::kFloat || std::frexp(rule.alibi_scale, &exponent) == 0.5F;
+  return type == at::kFloat || std::frexp(specification.alibi_scale, &exponent) == 0.5F;
 }
 
-SegmentOperator operator_for(const AttentionRule& rule, const at::TensorOptions& options) {
+SegmentOperator operator_for(const CausalSpecification& specification, const at::TensorOptions& options) {
   const auto type = options.dtype().toScalarType();
-  if (rule.slopes.empty()) {
-    return segment_operator(options.device(), type, rule.width);
+  if (specification.alibi_slopes.empty()) {
+    return segment_operator(options.device(), type, specification.head_width);
   }
-  return keeps_alibi(rule, type) ? segment_operator(options.device(), type, rule.width, ScoreBias::by_key)
-                                 : SegmentOperator::plain;
+  return keeps_alibi(specification, type)
+             ? segment_operator(options.device(), type, specification.head_width, ScoreBias::by_key)
+             : SegmentOperator::plain;
 }
 
 class LevelAttention : public KeyValueStore {
  public:
-  LevelAttention(const AttentionRule& rule, const KeptSize& size, const at::TensorOptions& options)
-      : KeyValueStore(rule.num_key_heads * rule.width, size, options),
-        rule_(rule),
-        heads_{rule.num_heads, rule.num_key_heads, rule.width},
-        options_(options),
-        by_(operator_for(rule, options)) {}
+  LevelAttention(const CausalSpecification& specification, std::vector<at::Tensor> sinks, const KeptSize& size,
+                 const at::TensorOptions& options)
+      : KeyValueStore(specification, size, options),
+        sinks_(std::move(sinks)),
+        by_(operator_for(specification, options)) {}
 
   void grow(const TokenTree& tree) override {
     KeyValueStore::grow(tree);
     sections_ = find_sections(tree, slots());
-    if (const auto longest = longest_path(tree); !rule_.slopes.empty() && longest > known_places_) {
+    if (const auto longest = longest_path(tree); !specification_.alibi_slopes.empty() && longest > known_places_) {
       known_places_ = longest + spare_places;
       const auto model_type = options_.dtype().toScalarType();
       const auto places = known_places_ + columns_of_bias(known_places_);
-      const auto table = alibi_of(rule_, places, model_type).mul_(rule_.alibi_scale);
+      const auto table = alibi_of(specification_, places, model_type).mul_(specification_.alibi_scale);
       const auto type = by_ == SegmentOperator::plain ? at::kFloat : model_type;
       alibi_ = sent_to(table.to(type), options_.device());
     }
@@ -83,7 +83,7 @@ class LevelAttention : public KeyValueStore {
       if (part.lacks_list) {
         const auto calls = std::ssize(part.calls);
         auto by_query = staging.at(*part.lacks_list).to(at::kBool).view({calls, -1}).t();
-        if (!rule_.sinks.empty()) {
+        if (!sinks_.empty()) {
           by_query = at::constant_pad_nd(by_query, {0, 1}, 0);  // no query lacks the sink
         }
         part.lacks = by_query.expand({heads_.keys, heads_.queries / heads_.keys, -1, -1}).contiguous();
@@ -176,13 +176,11 @@ class LevelAttention : public KeyValueStore {
     for (const auto& call : part.calls) {
       parts.push_back(call.attend(call.groups_are_rows() ? by_group : by_query, all_keys, all_values, scale));
     }
-    const auto sinks = rule_.sinks.empty() ? at::Tensor() : rule_.sinks[static_cast<std::size_t>(layer)];
+    const auto sinks = sinks_.empty() ? at::Tensor() : sinks_[static_cast<std::size_t>(layer)];
     return join_parts(parts, part.lacks, sinks, query.scalar_type());
   }
 
-  AttentionRule rule_;
-  AttentionHeads heads_;
-  at::TensorOptions options_;
+  std::vector<at::Tensor> sinks_;
   SegmentOperator by_;
   TreeSections sections_;
   std::int64_t known_places_ = 0;  ///< the longest path that alibi_ is made for
@@ -191,10 +189,12 @@ class LevelAttention : public KeyValueStore {
 
 }  // namespace
 
-std::unique_ptr<TreeAttention> make_level_attention(const AttentionRule& rule, const KeptSize& size,
+std::unique_ptr<TreeAttention> make_level_attention(const CausalSpecification& specification,
+                                                    std::vector<at::Tensor> sinks, const KeptSize& size,
                                                     const at::TensorOptions& options) {
-  STEREOSWEEP_ASSERT(rule.softcap == 0, "no operator caps scores and gives the logarithms of their sums");
-  return std::make_unique<LevelAttention>(rule, size, options);
+  STEREOSWEEP_ASSERT(specification.attention_softcap == 0,
+                     "no operator caps scores and gives the logarithms of their sums");
+  return std::make_unique<LevelAttention>(specification, std::move(sinks), size, options);
 }
 
 }  // namespace stereosweep::model

@@ -63,8 +63,7 @@ struct FilledPaths {
 
 class PathAttention : public KeyValueStore {
  public:
-  PathAttention(AttentionRule rule, const KeptSize& size, const at::TensorOptions& options)
-      : KeyValueStore(rule.num_key_heads * rule.width, size, options), rule_(std::move(rule)), options_(options) {}
+  using KeyValueStore::KeyValueStore;
 
   std::unique_ptr<Queries> choose(const TokenTree& tree, std::span<const std::int64_t> rows,
                                   std::int64_t window) const override {
@@ -139,7 +138,7 @@ class PathAttention : public KeyValueStore {
       const auto key_rows = std::span(path).subspan(begin, position + count - begin);
       const auto queries = filled_queries(count);
       const auto keys = filled_keys(std::ssize(key_rows));
-      const auto bytes = std::max(4 * rule_.num_heads * queries * keys, 16 * rule_.num_key_heads * rule_.width * keys);
+      const auto bytes = std::max(4 * heads_.queries * queries * keys, 16 * heads_.keys * heads_.width * keys);
       auto& filled = by_shape[{keys, queries}];
       if (filled.empty() || filled.back().segments() >= std::max<std::int64_t>(1, most_scores_bytes / bytes)) {
         filled.push_back({queries, keys});
@@ -172,38 +171,36 @@ class PathAttention : public KeyValueStore {
   at::Tensor attend_filled(int layer, const Shape& shape, const at::Tensor& query, float scale) const {
     const auto queries = shape.hidden.size(3);
     const auto keys = shape.hidden.size(4);
-    const auto group = rule_.num_heads / rule_.num_key_heads;
-    const auto columns = rule_.num_key_heads * rule_.width;
+    const auto group = heads_.queries / heads_.keys;
+    const auto columns = heads_.keys * heads_.width;
+    const auto cap = specification_.attention_softcap;
     const auto asked = query.index_select(0, shape.query_places)
-                           .view({shape.segments, queries, rule_.num_key_heads, group, rule_.width})
+                           .view({shape.segments, queries, heads_.keys, group, heads_.width})
                            .permute({0, 2, 3, 1, 4})
                            .to(at::kFloat)
-                           .reshape({shape.segments, rule_.num_key_heads, group * queries, rule_.width});
+                           .reshape({shape.segments, heads_.keys, group * queries, heads_.width});
     const auto rows = rows_of(layer).index_select(0, shape.key_slots);
     const auto by_head = [&](std::int64_t begin) {  // [segments, key heads, keys, width]
-      const auto part = rows.slice(1, begin, begin + columns).view({shape.segments, keys, rule_.num_key_heads, -1});
+      const auto part = rows.slice(1, begin, begin + columns).view({shape.segments, keys, heads_.keys, -1});
       return part.transpose(1, 2).to(at::kFloat);
     };
     auto scores = at::matmul(asked, by_head(0).transpose(2, 3)).unflatten(2, {group, queries});
-    scores.mul_(scale / rule_.softcap).tanh_().mul_(rule_.softcap);
+    scores.mul_(scale / cap).tanh_().mul_(cap);
     scores.masked_fill_(shape.hidden, hidden_score);
     const auto weights = at::softmax(scores, -1).flatten(2, 3);
     return at::matmul(weights, by_head(columns))
-        .view({shape.segments, rule_.num_key_heads, group, queries, rule_.width})
+        .view({shape.segments, heads_.keys, group, queries, heads_.width})
         .permute({0, 3, 1, 2, 4})
         .to(query.scalar_type())
         .reshape({shape.segments * queries, query.size(1)});
   }
-
-  AttentionRule rule_;
-  at::TensorOptions options_;
 };
 
 }  // namespace
 
-std::unique_ptr<TreeAttention> make_path_attention(const AttentionRule& rule, const KeptSize& size,
+std::unique_ptr<TreeAttention> make_path_attention(const CausalSpecification& specification, const KeptSize& size,
                                                    const at::TensorOptions& options) {
-  return std::make_unique<PathAttention>(rule, size, options);
+  return std::make_unique<PathAttention>(specification, size, options);
 }
 
 }  // namespace stereosweep::model

@@ -36,10 +36,13 @@ at::Tensor grown(const at::Tensor& old, std::vector<std::int64_t> shape, const a
 // copied for a branch.
 class BlockAttention : public TreeAttention {
  public:
-  BlockAttention(AttentionRule rule, const KeptSize& size, const at::TensorOptions& options)
-      : rule_(std::move(rule)),
+  BlockAttention(const CausalSpecification& specification, std::vector<at::Tensor> sinks, const KeptSize& size,
+                 const at::TensorOptions& options)
+      : specification_(specification),
+        heads_{specification.num_heads, specification.num_key_heads, specification.head_width},
+        sinks_(std::move(sinks)),
         options_(options),
-        padded_width_(lanes::round_up(rule_.width)),
+        padded_width_(lanes::round_up(heads_.width)),
         most_blocks_(whole_blocks(size.most_rows) / slots_per_block),
         allocator_(whole_blocks(size.most_rows), size.placement, slots_per_block),
         layers_(static_cast<std::size_t>(size.layers)) {}
@@ -61,7 +64,7 @@ class BlockAttention : public TreeAttention {
 
   std::unique_ptr<Queries> choose(const TokenTree& tree, std::span<const std::int64_t> rows,
                                   std::int64_t window) const override {
-    const auto most = best_tile_queries(rule_.num_heads / rule_.num_key_heads);
+    const auto most = best_tile_queries(heads_.queries / heads_.keys);
     return std::make_unique<TileQueries>(cut_tiles(tree, allocator_.slots(), rows, window, most));
   }
 
@@ -71,7 +74,7 @@ class BlockAttention : public TreeAttention {
     STEREOSWEEP_ASSERT(first + count <= rows(), "rows must have their slots");
     const auto& kept = layers_[static_cast<std::size_t>(layer) % layers_.size()];
     with_number(key.scalar_type(), [&]<class Number>(Number) {
-      at::parallel_for(0, rule_.num_key_heads, 1, [&](std::int64_t begin, std::int64_t end) {
+      at::parallel_for(0, heads_.keys, 1, [&](std::int64_t begin, std::int64_t end) {
         for (auto head = begin; head < end; ++head) {  // so that a head's blocks stay in the cache
           keep_head<Number>(kept, head, first, count, key, value);
         }
@@ -89,9 +92,8 @@ class BlockAttention : public TreeAttention {
     const auto numbers = tile_scratch_numbers(tiles.most_blocks, padded_width_);
     with_number(query.scalar_type(), [&]<class Number>(Number) {
       auto whole = task_of<Number>(kept, tiles, query, scale, out);
-      whole.rule.sinks =
-          rule_.sinks.empty() ? nullptr : rule_.sinks[static_cast<std::size_t>(layer)].const_data_ptr<float>();
-      at::parallel_for(0, count * rule_.num_key_heads, 4, [&](std::int64_t begin, std::int64_t end) {
+      whole.rule.sinks = sinks_.empty() ? nullptr : sinks_[static_cast<std::size_t>(layer)].const_data_ptr<float>();
+      at::parallel_for(0, count * heads_.keys, 4, [&](std::int64_t begin, std::int64_t end) {
         const auto scratch = at::empty({numbers}, at::TensorOptions(at::kFloat));  // torch aligns to 64 bytes
         auto task = whole;
         for (auto index = begin; index < end; ++index) {
@@ -119,14 +121,14 @@ class BlockAttention : public TreeAttention {
       const auto slot = std::int64_t{allocator_.slots()[static_cast<std::size_t>(first + row)]};
       const auto block = slot / slots_per_block;
       const auto lane = slot % slots_per_block;
-      const auto start = (block * rule_.num_key_heads + head) * padded_width_ * lanes::width;
-      const auto* key = numbers_of<Number>(keys) + row * keys.stride(0) + head * rule_.width;
-      const auto* value = numbers_of<Number>(values) + row * values.stride(0) + head * rule_.width;
+      const auto start = (block * heads_.keys + head) * padded_width_ * lanes::width;
+      const auto* key = numbers_of<Number>(keys) + row * keys.stride(0) + head * heads_.width;
+      const auto* value = numbers_of<Number>(values) + row * values.stride(0) + head * heads_.width;
       auto* kept_key = numbers_to<Number>(kept.keys) + start + lane;
-      for (std::int64_t d = 0; d < rule_.width; ++d) {
+      for (std::int64_t d = 0; d < heads_.width; ++d) {
         kept_key[d * lanes::width] = key[d];
       }
-      std::copy_n(value, rule_.width, numbers_to<Number>(kept.values) + start + lane * padded_width_);
+      std::copy_n(value, heads_.width, numbers_to<Number>(kept.values) + start + lane * padded_width_);
     }
   }
 
@@ -134,19 +136,19 @@ class BlockAttention : public TreeAttention {
   TileTask<Number> task_of(const Kept& kept, const TreeTiles& tiles, const at::Tensor& query, float scale,
                            const at::Tensor& out) const {
     TileTask<Number> task{};
-    task.kept = {numbers_of<Number>(kept.keys), numbers_of<Number>(kept.values), rule_.num_key_heads, padded_width_};
+    task.kept = {numbers_of<Number>(kept.keys), numbers_of<Number>(kept.values), heads_.keys, padded_width_};
     task.tiles = &tiles;
     task.query = numbers_of<Number>(query);
     task.out = numbers_to<Number>(out);
     task.query_stride = query.stride(0);
     task.out_stride = out.stride(0);
-    task.width = rule_.width;
-    task.group = rule_.num_heads / rule_.num_key_heads;
-    task.rule = {scale, rule_.softcap};
+    task.width = heads_.width;
+    task.group = heads_.queries / heads_.keys;
+    task.rule = {scale, specification_.attention_softcap};
     if (bias_.defined()) {
       task.rule.bias = bias_.const_data_ptr<float>();
       task.rule.bias_stride = bias_.size(1);
-      task.rule.bias_scale = rule_.alibi_scale;
+      task.rule.bias_scale = specification_.alibi_scale;
     }
     return task;
   }
@@ -157,11 +159,11 @@ class BlockAttention : public TreeAttention {
     }
     capacity_ = std::max(blocks, most_blocks_);  // the system gives pages as they are written
     for (auto& layer : layers_) {
-      layer.keys = grown(layer.keys, {capacity_, rule_.num_key_heads, padded_width_, lanes::width}, options_);
-      layer.values = grown(layer.values, {capacity_, rule_.num_key_heads, lanes::width, padded_width_}, options_);
+      layer.keys = grown(layer.keys, {capacity_, heads_.keys, padded_width_, lanes::width}, options_);
+      layer.values = grown(layer.values, {capacity_, heads_.keys, lanes::width, padded_width_}, options_);
     }
-    if (!rule_.slopes.empty()) {
-      auto wider = at::zeros({rule_.num_heads, capacity_ * lanes::width}, at::TensorOptions(at::kFloat));
+    if (!specification_.alibi_slopes.empty()) {
+      auto wider = at::zeros({heads_.queries, capacity_ * lanes::width}, at::TensorOptions(at::kFloat));
       if (bias_.defined()) {
         wider.slice(1, 0, bias_.size(1)).copy_(bias_);
       }
@@ -171,8 +173,8 @@ class BlockAttention : public TreeAttention {
 
   void update_bias(const TokenTree& tree, std::int64_t first) {
     const auto positions = longest_path(tree);
-    const auto table = alibi_of(rule_, positions, c10::typeMetaToScalarType(options_.dtype()));
-    for (std::int64_t head = 0; head < rule_.num_heads; ++head) {
+    const auto table = alibi_of(specification_, positions, c10::typeMetaToScalarType(options_.dtype()));
+    for (std::int64_t head = 0; head < heads_.queries; ++head) {
       const float* from = table.const_data_ptr<float>() + head * positions;
       float* to = bias_.mutable_data_ptr<float>() + head * bias_.size(1);
       for (const auto& branch : tree.branches) {
@@ -183,7 +185,9 @@ class BlockAttention : public TreeAttention {
     }
   }
 
-  AttentionRule rule_;
+  const CausalSpecification& specification_;
+  AttentionHeads heads_;
+  std::vector<at::Tensor> sinks_;
   at::TensorOptions options_;
   std::int64_t padded_width_;
   std::int64_t most_blocks_ = 0;
@@ -195,27 +199,32 @@ class BlockAttention : public TreeAttention {
 
 }  // namespace
 
-at::Tensor alibi_of(const AttentionRule& rule, std::int64_t positions, at::ScalarType type) {
-  auto slopes = at::empty({std::ssize(rule.slopes)}, at::TensorOptions(at::kFloat));
-  std::copy(rule.slopes.begin(), rule.slopes.end(), slopes.mutable_data_ptr<float>());
+at::Tensor alibi_of(const CausalSpecification& specification, std::int64_t positions, at::ScalarType type) {
+  auto slopes = at::empty({std::ssize(specification.alibi_slopes)}, at::TensorOptions(at::kFloat));
+  std::copy(specification.alibi_slopes.begin(), specification.alibi_slopes.end(), slopes.mutable_data_ptr<float>());
   const auto places = at::arange(positions, at::TensorOptions(at::kFloat));
-  return rule.alibi_rounding == AlibiRounding::model
+  return specification.alibi_rounding == AlibiRounding::model
              ? at::outer(slopes, places).to(type).to(at::kFloat)
              : at::outer(slopes.to(at::kBFloat16), places.to(at::kBFloat16)).to(at::kFloat);
 }
 
-std::unique_ptr<TreeAttention> make_tree_attention(const AttentionRule& rule, const KeptSize& size,
+std::unique_ptr<TreeAttention> make_tree_attention(const CausalSpecification& specification,
+                                                   std::vector<at::Tensor> sinks, const KeptSize& size,
                                                    const at::TensorOptions& options, Kernels kernels) {
+  STEREOSWEEP_ASSERT(specification.num_key_heads > 0 && specification.num_heads % specification.num_key_heads == 0 &&
+                         specification.head_width > 0 && size.layers > 0,
+                     "key heads must divide the heads");
   STEREOSWEEP_ASSERT(
-      rule.num_key_heads > 0 && rule.num_heads % rule.num_key_heads == 0 && rule.width > 0 && size.layers > 0,
-      "key heads must divide the heads");
-  STEREOSWEEP_ASSERT(rule.slopes.empty() || std::ssize(rule.slopes) == rule.num_heads, "one slope for every head");
-  STEREOSWEEP_ASSERT((rule.slopes.empty() && rule.sinks.empty()) || rule.softcap == 0, "alibi and sinks, or a cap");
+      specification.alibi_slopes.empty() || std::ssize(specification.alibi_slopes) == specification.num_heads,
+      "one slope for every head");
+  STEREOSWEEP_ASSERT((specification.alibi_slopes.empty() && sinks.empty()) || specification.attention_softcap == 0,
+                     "alibi and sinks, or a cap");
   if (kernels == Kernels::own_kernels) {
     STEREOSWEEP_ASSERT(options.device().is_cpu(), "our own kernels run on the CPU");
-    return std::make_unique<BlockAttention>(rule, size, options);
+    return std::make_unique<BlockAttention>(specification, std::move(sinks), size, options);
   }
-  return rule.softcap == 0 ? make_level_attention(rule, size, options) : make_path_attention(rule, size, options);
+  return specification.attention_softcap == 0 ? make_level_attention(specification, std::move(sinks), size, options)
+                                              : make_path_attention(specification, size, options);
 }
 
 }  // namespace stereosweep::model

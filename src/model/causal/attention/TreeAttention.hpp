@@ -18,19 +18,6 @@
 
 namespace stereosweep::model {
 
-struct AttentionRule {
-  std::int64_t num_heads = 0;
-  std::int64_t num_key_heads = 0;  ///< divides num_heads
-  std::int64_t width = 0;
-  float softcap = 0;          ///< of the scaled scores; 0: none
-  std::vector<float> slopes;  ///< alibi, [heads]: key number j of a path adds alibi_scale times slope * j, rounded, to
-                              ///< the scaled score; or empty
-  float alibi_scale = 1;
-  AlibiRounding alibi_rounding = AlibiRounding::bfloat16;
-  std::vector<at::Tensor> sinks;  ///< by layer [heads] float32: a score that takes its share of the weights and has no
-                                  ///< value; or empty. Not beside a cap.
-};
-
 /// One forward pass, or all steps of a generation. Not for several threads at once.
 class TreeAttention : public CausalModel::Memory {
  public:
@@ -64,12 +51,15 @@ struct KeptSize {
 };
 
 /// By our own kernels (CPU only), or by torch's operators, on any device.
-std::unique_ptr<TreeAttention> make_tree_attention(const AttentionRule& rule, const KeptSize& size,
+/// `specification` must outlive it. `sinks`: by layer [heads] float32: a score that takes its share of the weights and
+/// has no value; or empty. Neither they nor alibi go with a cap.
+std::unique_ptr<TreeAttention> make_tree_attention(const CausalSpecification& specification,
+                                                   std::vector<at::Tensor> sinks, const KeptSize& size,
                                                    const at::TensorOptions& options, Kernels kernels);
 
 /// [heads, positions] float32 on the CPU: what alibi adds to the score of a key at each position of a model of that
 /// type, before alibi_scale.
-at::Tensor alibi_of(const AttentionRule& rule, std::int64_t positions, at::ScalarType type);
+at::Tensor alibi_of(const CausalSpecification& specification, std::int64_t positions, at::ScalarType type);
 
 /// Scores that are computed together without an operator for attention take so many bytes at most, and so do the rows
 /// that they are made of.
