@@ -75,7 +75,7 @@ TEST(LayerKernels, NormsAgreeWithFloat64AndOperators) {
         const auto expected = plain_norm(input, norm, rule);
         const int roundings = kind == NormKind::rms ? 2 : 1;
         for (const auto instructions : instruction_sets()) {
-          EXPECT_TRUE(agree(normalize_on_cpu(input, norm, rule, instructions), expected, {type, roundings, 3e-6}));
+          EXPECT_TRUE(agree(normalize(input, norm, rule, instructions), expected, {type, roundings, 3e-6}));
         }
         const auto own = normalize(input, norm, rule);
         const auto operators = normalize_with_operators(input, norm, rule);
@@ -245,19 +245,23 @@ TEST(LayerKernels, TurningAgreesWithOperators) {
         rotary.inverse_frequencies.push_back(
             std::pow(1000.0F, -2.0F * static_cast<float>(i) / static_cast<float>(width)));
       }
-      const auto angles = rotary_angles(rotary, 0, 92);
-      const RotaryAngles picked{angles.cosines.index_select(0, index), angles.sines.index_select(0, index)};
-      const auto by_number = angles_by_number(rotary, picked);
+      RotaryTable own_table(rotary, at::kCPU, Kernels::own_kernels);
+      RotaryTable table(rotary, at::kCPU, Kernels::operators);
+      const auto picked = [&](const RotaryAngles& all) -> RotaryAngles {
+        return {all.cosines.index_select(0, index), all.sines.index_select(0, index)};
+      };
+      const auto own_angles = picked(own_table.at_least(92));
+      const auto angles = picked(table.at_least(92));
       for (const auto type : all_types) {
         draw_from(static_cast<std::uint64_t>(width));
         const auto rows = at::randn({8, 3 * 100}, at::kFloat).to(type);
         const auto expected = rows.clone();
-        rotate_with_operators(expected, 3, rotary, by_number);
+        table.turn(expected, 3, angles);
         EXPECT_FALSE(expected.equal(rows));
         EXPECT_TRUE(expected.slice(0, 6).equal(rows.slice(0, 6))) << "rows without a position stay";
         for (const auto instructions : instruction_sets()) {
           const auto own = rows.clone();
-          rotate_on_cpu(own, 3, rotary, picked, instructions);
+          own_table.turn(own, 3, own_angles, instructions);
           EXPECT_TRUE(agree(own, expected, {type, 2, 1e-6}));  // one rounding each
         }
       }

@@ -205,11 +205,16 @@ class CausalPass {
     return normed ? normalized(states, *layer.attention_norm) : states;
   }
 
-  Projected project(const Layer& layer, const at::Tensor& normed) const {
+  // Queries where one product puts them out with keys and values, which are kept.
+  at::Tensor project(int number, const at::Tensor& normed, const Group& group) const {
+    const auto& layer = weights_.layers[number];
     const auto queries = layer.query_key_value ? specification_.num_heads * specification_.head_width : 0;
     const auto keys = specification_.num_key_heads * specification_.head_width;
     const auto all = layer.query_key_value ? layer.query_key_value->apply(normed) : layer.key_value->apply(normed);
-    return split(all, queries, keys);
+    const auto projected = split(all, queries, keys);
+    turn(number, projected, group);
+    attention_.keep(number, group.rows.front(), std::ssize(group.rows), projected.key, projected.value);
+    return projected.query;
   }
 
   // Norm and turn of queries, of keys, or of both where they lie beside each other, in place.
@@ -242,10 +247,6 @@ class CausalPass {
     if (projected.key.defined()) {
       normalize_parts(projected.key, by_head ? keys : 1, *layer.key_norm, rule_);
     }
-  }
-
-  void keep(int number, const Projected& projected, const Group& group) {
-    attention_.keep(number, group.rows.front(), std::ssize(group.rows), projected.key, projected.value);
   }
 
   at::Tensor attend(int number, const at::Tensor& query, Group& group) {
@@ -394,13 +395,11 @@ class CausalPass {
     run_groups(number, groups_.size(), [&](std::size_t i) {
       const auto states = take(std::exchange(states_[i], {}));
       const auto normed = before_attention(layer, states);
-      auto projected = project(layer, normed);
-      turn(number, projected, groups_[i]);
-      keep(number, projected, groups_[i]);
-      if (!projected.query.defined()) {
-        projected.query = query_apart(number, normed, groups_[i]);
+      auto query = project(number, normed, groups_[i]);
+      if (!query.defined()) {
+        query = query_apart(number, normed, groups_[i]);
       }
-      return add_attention(number, states, normed, attend(number, projected.query, groups_[i]));
+      return add_attention(number, states, normed, attend(number, query, groups_[i]));
     });
   }
 
@@ -418,17 +417,15 @@ class CausalPass {
     std::size_t done = 0;
     for (std::size_t i = 0; i < groups_.size(); ++i) {
       const auto group_states = take(std::exchange(states_[i], {}));
-      const auto projected = project(layer, before_attention(layer, group_states));
-      turn(number, projected, groups_[i]);
-      keep(number, projected, groups_[i]);
+      const auto query = project(number, before_attention(layer, group_states), groups_[i]);
       std::vector<std::int32_t> picked;
       for (; done < rows.size() && rows[done] <= groups_[i].rows.back(); ++done) {
         picked.push_back(static_cast<std::int32_t>(rows[done] - groups_[i].rows.front()));
       }
       const auto index = on_device(picked, weights_.words.device());
       states.push_back(group_states.index_select(0, index));
-      if (projected.query.defined()) {
-        queries.push_back(projected.query.index_select(0, index));
+      if (query.defined()) {
+        queries.push_back(query.index_select(0, index));
       }
     }
     if (rows.empty()) {

@@ -182,16 +182,13 @@ at::Tensor normalize_with_operators(const at::Tensor& input, const Norm& norm, c
   return normalize_unrounded(input, norm, rule).to(input.scalar_type());
 }
 
-at::Tensor normalize_on_cpu(const at::Tensor& input, const Norm& norm, const NormRule& rule,
-                            Instructions instructions) {
+at::Tensor normalize(const at::Tensor& input, const Norm& norm, const NormRule& rule, Instructions instructions) {
+  if (kernels_on(input.device()) == Kernels::operators) {
+    return normalize_with_operators(input, norm, rule);
+  }
   auto out = at::empty(input.sizes(), input.options());
   norm_on_cpu(input, 1, norm, rule, {}, out, instructions);
   return out;
-}
-
-at::Tensor normalize(const at::Tensor& input, const Norm& norm, const NormRule& rule) {
-  return kernels_on(input.device()) == Kernels::own_kernels ? normalize_on_cpu(input, norm, rule)
-                                                            : normalize_with_operators(input, norm, rule);
 }
 
 at::Tensor normalize_and_add(const at::Tensor& input, const Norm& norm, const NormRule& rule,
@@ -465,8 +462,7 @@ constexpr std::int64_t positions_at_once = 1024;  // always as many: a vector li
 // A pair's two numbers, apart in a dimension of their own.
 constexpr std::int64_t pair_dimension(RotaryPairs pairs) { return pairs == RotaryPairs::halves ? -2 : -1; }
 
-}  // namespace
-
+// Of `count` positions from `first` on, made on the CPU: [count, width / 2].
 RotaryAngles rotary_angles(const Rotary& rotary, std::int64_t first, std::int64_t count) {
   STEREOSWEEP_ASSERT(std::ssize(rotary.inverse_frequencies) * 2 == rotary.width, "one frequency for every pair");
   auto frequencies = at::empty({rotary.width / 2}, at::TensorOptions(at::kFloat));
@@ -476,6 +472,7 @@ RotaryAngles rotary_angles(const Rotary& rotary, std::int64_t first, std::int64_
   return {angles.cos().mul_(rotary.scaling), angles.sin().mul_(rotary.scaling)};
 }
 
+// The same as operators take them.
 RotaryAngles angles_by_number(const Rotary& rotary, const RotaryAngles& angles) {
   const auto dimension = pair_dimension(rotary.pairs);
   return {at::stack({angles.cosines, angles.cosines}, dimension).flatten(1),
@@ -517,6 +514,8 @@ void rotate_with_operators(const at::Tensor& rows, std::int64_t heads, const Rot
   at::addcmul_out(turning, turned, partners, picked.sines.unsqueeze(1));
 }
 
+}  // namespace
+
 RotaryAngles RotaryTable::at_least(std::int64_t positions) {
   if (kernels_ == Kernels::own_kernels) {
     return rotary_angles(rotary_, 0, positions);
@@ -535,9 +534,10 @@ RotaryAngles RotaryTable::at_least(std::int64_t positions) {
   return kept_;
 }
 
-void RotaryTable::turn(const at::Tensor& rows, std::int64_t heads, const RotaryAngles& picked) const {
+void RotaryTable::turn(const at::Tensor& rows, std::int64_t heads, const RotaryAngles& picked,
+                       Instructions instructions) const {
   kernels_ == Kernels::operators ? rotate_with_operators(rows, heads, rotary_, picked)
-                                 : rotate_on_cpu(rows, heads, rotary_, picked);
+                                 : rotate_on_cpu(rows, heads, rotary_, picked, instructions);
 }
 
 }  // namespace stereosweep::model

@@ -24,18 +24,16 @@ struct NormRule {
 Norm with_factor(Norm norm, const NormRule& rule);
 
 /// norm(input): our own kernel on the CPU, torch's operators elsewhere.
-at::Tensor normalize(const at::Tensor& input, const Norm& norm, const NormRule& rule);
+at::Tensor normalize(const at::Tensor& input, const Norm& norm, const NormRule& rule,
+                     Instructions instructions = Instructions::best);
+/// The same by operators, on any device.
+at::Tensor normalize_with_operators(const at::Tensor& input, const Norm& norm, const NormRule& rule);
 /// residual + norm(input)
 at::Tensor normalize_and_add(const at::Tensor& input, const Norm& norm, const NormRule& rule,
                              const at::Tensor& residual);
 /// Replaces each of the `parts` equal parts of every row by its norm: the heads of queries or keys. Torch's operators
 /// take a factor [parts, width] where the parts differ (root-mean-square norms that round as transformers' does).
 void normalize_parts(const at::Tensor& rows, std::int64_t parts, const Norm& norm, const NormRule& rule);
-
-/// The same as `normalize`, each with one of its ways alone.
-at::Tensor normalize_with_operators(const at::Tensor& input, const Norm& norm, const NormRule& rule);
-at::Tensor normalize_on_cpu(const at::Tensor& input, const Norm& norm, const NormRule& rule,
-                            Instructions instructions = Instructions::best);
 
 // Activations of the feed-forward layer: our own kernels on the CPU (computed in float32, rounded once), torch's
 // operators elsewhere.
@@ -51,25 +49,13 @@ at::Tensor apply_gated(const Linear& gate_and_up, const at::Tensor& input, Activ
 
 // Turning of queries and keys by their position.
 
-/// Cosine and sine of position * inverse frequency, times the rotary's scaling: each [positions, width / 2] float32,
-/// made on the CPU.
+/// Cosine and sine of position * inverse frequency, times the rotary's scaling, float32: each [positions, width / 2];
+/// for operators [positions, width], in the order of a head's numbers, with the sine that a number's partner is
+/// multiplied by.
 struct RotaryAngles {
   at::Tensor cosines;
   at::Tensor sines;
 };
-/// Of `count` positions from `first` on.
-RotaryAngles rotary_angles(const Rotary& rotary, std::int64_t first, std::int64_t count);
-/// As the operators take them, in the order of a head's numbers: each [positions, width], with the sine that a number's
-/// partner is multiplied by.
-RotaryAngles angles_by_number(const Rotary& rotary, const RotaryAngles& angles);
-
-/// Turns the first rotary.width numbers of every head of `rows` [rows, heads * width] in place, by angles picked by
-/// row. Rows without angles stay.
-void rotate_on_cpu(const at::Tensor& rows, std::int64_t heads, const Rotary& rotary, const RotaryAngles& picked,
-                   Instructions instructions = Instructions::best);
-/// The same on any device, by angles_by_number() on the rows' device.
-void rotate_with_operators(const at::Tensor& rows, std::int64_t heads, const Rotary& rotary,
-                           const RotaryAngles& picked);
 
 /// The angles of one rotary, kept on the device from pass to pass. Safe to use from several threads.
 class RotaryTable {
@@ -79,8 +65,10 @@ class RotaryTable {
   /// Angles of position 0 to, at least, before `positions`, on the device. Torch's operators find them from the last
   /// time; the numbers of a position do not depend on how many are asked for.
   RotaryAngles at_least(std::int64_t positions);
-  /// Turns the heads of `rows` in place, by angles picked by row.
-  void turn(const at::Tensor& rows, std::int64_t heads, const RotaryAngles& picked) const;
+  /// Turns the first rotary.width numbers of every head of `rows` [rows, heads * width] in place, by angles picked by
+  /// row. Rows without angles stay.
+  void turn(const at::Tensor& rows, std::int64_t heads, const RotaryAngles& picked,
+            Instructions instructions = Instructions::best) const;
 
  private:
   Rotary rotary_;

@@ -111,7 +111,8 @@ const TensorNames gptj_names = {.prefixes = {"transformer."},
 void set_gptj(const base::JsonValue& fields, CausalSpecification& specification) {
   specification.residual = Residual::parallel;
   specification.names = gptj_names;
-  specification.rotaries = {read_plain_rotary(fields, "rotary_dim", fields["rotary_dim"].size_or(64), specification)};
+  const auto width = fields["rotary_dim"].size_or(64);
+  specification.rotaries = {read_plain_rotary(fields, "rotary_dim", width, 10000, specification)};
   specification.rotaries.front().pairs = RotaryPairs::neighbours;
 }
 

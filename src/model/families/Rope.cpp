@@ -157,8 +157,10 @@ double read_part(const base::JsonValue& fields, const base::JsonValue& rope, con
   return part;
 }
 
-Rotary turning(const base::JsonValue& fields, const char* key, std::int64_t dimensions, double theta,
-               const BodySettings& specification) {
+}  // namespace
+
+Rotary read_plain_rotary(const base::JsonValue& fields, const char* key, std::int64_t dimensions, double theta,
+                         const BodySettings& specification) {
   Rotary rotary;
   rotary.width = dimensions + dimensions % 2;  // an odd part is rounded up
   fields[key].refuse_if(rotary.width < 2 || rotary.width > specification.head_width,
@@ -168,13 +170,6 @@ Rotary turning(const base::JsonValue& fields, const char* key, std::int64_t dime
     rotary.inverse_frequencies.push_back(1 / wave);
   }
   return rotary;
-}
-
-}  // namespace
-
-Rotary read_plain_rotary(const base::JsonValue& fields, const char* key, std::int64_t width,
-                         const BodySettings& specification) {
-  return turning(fields, key, width, 10000, specification);
 }
 
 Rotary read_rotary_object(const base::JsonValue& fields, const base::JsonValue& rope, double theta,
@@ -191,7 +186,7 @@ Rotary read_rotary_object(const base::JsonValue& fields, const base::JsonValue& 
   fields[defaults.part_key].refuse_if(dimensions % 2 != 0 && defaults.partial == PartialRotary::even,
                                       std::to_string(dimensions) + " numbers of a head turn",
                                       "pairs turn in this family");
-  auto rotary = turning(fields, defaults.part_key, dimensions, theta, specification);
+  auto rotary = read_plain_rotary(fields, defaults.part_key, dimensions, theta, specification);
   auto type = rope["rope_type"].text_or(rope["type"].text_or("default"));
   type = type == "yarn" ? defaults.yarn : type;
   RopeReader{fields, object, theta, dimensions, defaults, specification}.scale(type, rotary);

@@ -32,8 +32,8 @@ struct RopeDefaults {
 /// first training, because a longer text turns all of its tokens differently.
 void read_rotary(const base::JsonValue& fields, const RopeDefaults& defaults, BodySettings& specification);
 
-/// The first `width` numbers of a head turn, nothing is scaled; `key` says how many.
-Rotary read_plain_rotary(const base::JsonValue& fields, const char* key, std::int64_t width,
+/// The first `dimensions` numbers of a head turn, nothing is scaled; `key` says how many.
+Rotary read_plain_rotary(const base::JsonValue& fields, const char* key, std::int64_t dimensions, double theta,
                          const BodySettings& specification);
 
 /// The same as read_rotary from one object `rope` of config.json, which may be nothing; `theta` where it has none.
