@@ -1,12 +1,6 @@
 #include "model/families/Common.hpp"
 
-#include <ATen/ops/arange.h>
-#include <ATen/ops/full.h>
-#include <ATen/ops/pow.h>
-#include <c10/core/InferenceMode.h>
-
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "base/text/Text.hpp"
@@ -157,23 +151,6 @@ Activation read_activation(const base::JsonValue& given, const char* otherwise) 
                "gelu, gelu_new, gelu_fast, gelu_pytorch_tanh, relu, silu and swish are");
 }
 
-std::vector<float> alibi_slopes(std::int64_t heads) {
-  const c10::InferenceMode guard;
-  std::vector<float> slopes;
-  const auto append = [&](std::int64_t power_of_two, std::int64_t count, std::int64_t step) {
-    const auto base = std::exp2(-std::exp2(3 - std::log2(static_cast<double>(power_of_two))));
-    const auto some = at::pow(at::full({}, base, at::TensorOptions(at::kFloat)),
-                              at::arange(1, 1 + step * count, step, at::TensorOptions(at::kInt)));
-    slopes.insert(slopes.end(), some.const_data_ptr<float>(), some.const_data_ptr<float>() + some.numel());
-  };
-  const auto whole = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(heads)));
-  append(whole, whole, 1);
-  if (whole != heads) {
-    append(2 * whole, heads - whole, 2);
-  }
-  return slopes;
-}
-
 void set_layer_types(const base::JsonValue& fields, std::int64_t window, BodySettings& specification) {
   const auto listed = fields["layer_types"];
   const auto types = listed.texts();
@@ -185,12 +162,6 @@ void set_layer_types(const base::JsonValue& fields, std::int64_t window, BodySet
     listed.refuse_if(types[i] == "sliding_attention" && window == 0, "sliding_attention without a window",
                      "sliding_window must be set");
     specification.layers[i].window = types[i] == "sliding_attention" ? window : 0;
-  }
-}
-
-void set_window(std::int64_t window, CausalSpecification& specification) {
-  for (auto& layer : specification.layers) {
-    layer.window = window;
   }
 }
 

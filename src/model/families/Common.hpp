@@ -93,14 +93,7 @@ void set_key_heads(const base::JsonValue& field, std::int64_t count, BodySetting
 /// The activation by the name that transformers gives it.
 Activation read_activation(const base::JsonValue& name, const char* otherwise);
 
-/// 2^-(8 i / n) for n heads where n is a power of two; the others continue with every second one of 2 n. By torch's own
-/// power. (source: press2022, their code)
-std::vector<float> alibi_slopes(std::int64_t heads);
-
 /// A window (0: none) for each layer that layer_types calls sliding_attention.
 void set_layer_types(const base::JsonValue& fields, std::int64_t window, BodySettings& specification);
-
-/// Every layer sees `window` tokens (0: all).
-void set_window(std::int64_t window, CausalSpecification& specification);
 
 }  // namespace stereosweep::model::families

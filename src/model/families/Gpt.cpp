@@ -11,9 +11,16 @@
 //              both); RW alibi, a key for every head, attention and feed-forward layer one after the other
 // (source: transformers, modeling_gpt2.py, modeling_openai.py, modeling_gpt_bigcode.py, modeling_gpt_neox.py,
 // modeling_gptj.py, modeling_opt.py, modeling_falcon.py)
+#include <ATen/ops/arange.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/pow.h>
+#include <c10/core/InferenceMode.h>
 #include <c10/util/BFloat16.h>
 
+#include <bit>
+#include <cmath>
 #include <string>
+#include <vector>
 
 #include "model/families/Common.hpp"
 #include "model/families/Rope.hpp"
@@ -154,6 +161,25 @@ const TensorNames falcon_names = {.prefixes = {"transformer."},
                                   .attention_output = "self_attention.dense",
                                   .inner = {"mlp.dense_h_to_4h"},
                                   .outer = "mlp.dense_4h_to_h"};
+
+/// 2^-(8 i / n) for n heads where n is a power of two; the others continue with every second one of 2 n. By torch's own
+/// power. (source: press2022, their code)
+std::vector<float> alibi_slopes(std::int64_t heads) {
+  const c10::InferenceMode guard;
+  std::vector<float> slopes;
+  const auto append = [&](std::int64_t power_of_two, std::int64_t count, std::int64_t step) {
+    const auto base = std::exp2(-std::exp2(3 - std::log2(static_cast<double>(power_of_two))));
+    const auto some = at::pow(at::full({}, base, at::TensorOptions(at::kFloat)),
+                              at::arange(1, 1 + step * count, step, at::TensorOptions(at::kInt)));
+    slopes.insert(slopes.end(), some.const_data_ptr<float>(), some.const_data_ptr<float>() + some.numel());
+  };
+  const auto whole = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(heads)));
+  append(whole, whole, 1);
+  if (whole != heads) {
+    append(2 * whole, heads - whole, 2);
+  }
+  return slopes;
+}
 
 void set_norms(const base::JsonValue& fields, CausalSpecification& specification) {
   const bool parallel = fields["parallel_attn"].flag_or(true);

@@ -12,6 +12,13 @@
 namespace stereosweep::model::families {
 namespace {
 
+/// Every layer sees `window` tokens (0: all).
+void set_window(std::int64_t window, CausalSpecification& specification) {
+  for (auto& layer : specification.layers) {
+    layer.window = window;
+  }
+}
+
 /// Layers of which `slides` holds see a window, the others all; layer_types says it in place of it.
 void set_windows(const base::JsonValue& fields, std::int64_t window, CausalSpecification& specification,
                  const auto& slides) {
