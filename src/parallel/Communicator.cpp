@@ -22,7 +22,6 @@ namespace {
 constexpr std::size_t chunk_bytes = std::size_t{256} << 20;  // MPI counts are int
 
 constexpr const char* wait_variable = "STEREOSWEEP_WAIT_TIMEOUT_S";
-constexpr std::chrono::duration<double> no_limit{1e18};
 
 /// One rank may read a corpus or write a result for hours while the others wait.
 std::chrono::duration<double> wait_limit() {
@@ -53,11 +52,10 @@ class ProcessorShare {
 /// A call of MPI that does not wait, from `begin` to its end. Sleeps between tests, so that waiting ranks leave the
 /// processor to those that work, or spins as long as no other thread wants the processor. Throws Error (exit code
 /// `resume`) once it has waited for too long.
-void complete(std::string_view call, const std::function<int(MPI_Request*)>& begin,
-              Patience patience = Patience::limited) {
+void complete(std::string_view call, const std::function<int(MPI_Request*)>& begin, Waiting waiting = Waiting::asleep) {
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(begin(&request), call);
-  const auto limit = patience == Patience::endless ? no_limit : wait_limit();
+  const auto limit = wait_limit();
   const auto start = Backoff::Clock::now();
   const Backoff backoff;
   const ProcessorShare share;
@@ -75,7 +73,7 @@ void complete(std::string_view call, const std::function<int(MPI_Request*)>& beg
                          std::string("run the same command again; ") + wait_variable + " sets another limit"),
           base::ExitCode::resume);
     }
-    if (patience != Patience::spinning) {
+    if (waiting == Waiting::asleep) {
       backoff.sleep();
     } else if (share.is_contested()) {  // and it stays so while this one sleeps
       std::this_thread::sleep_for(std::chrono::microseconds(20));
@@ -138,18 +136,18 @@ Communicator Communicator::duplicate() const {
   return derive("MPI_Comm_dup", [](const Handle& all, Handle& made) { return MPI_Comm_dup(all.value, &made.value); });
 }
 
-void Communicator::broadcast_in_place(std::byte* data, std::size_t size, int root, Patience patience) const {
+void Communicator::broadcast_in_place(std::byte* data, std::size_t size, int root, Waiting waiting) const {
   for (std::size_t done = 0; handle_ && done < size; done += chunk_bytes) {
     const auto count = static_cast<int>(std::min(chunk_bytes, size - done));
     const auto begin = [&](MPI_Request* request) {
       return MPI_Ibcast(data + done, count, MPI_BYTE, root, handle_->value, request);
     };
-    complete("MPI_Ibcast", begin, patience);
+    complete("MPI_Ibcast", begin, waiting);
   }
 }
 
 void Communicator::broadcast_into(std::span<std::byte> bytes, int root) const {
-  broadcast_in_place(bytes.data(), bytes.size(), root, Patience::spinning);
+  broadcast_in_place(bytes.data(), bytes.size(), root, Waiting::spinning);
 }
 
 std::vector<std::byte> Communicator::broadcast(std::vector<std::byte> bytes, int root) const {

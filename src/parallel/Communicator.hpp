@@ -22,8 +22,8 @@
 
 namespace stereosweep::parallel {
 
-/// How long a call waits for the other ranks; it spins where bytes move.
-enum class Patience { limited, endless, spinning };
+/// How a call waits for the other ranks; it spins where bytes move.
+enum class Waiting { asleep, spinning };
 
 class Communicator {
  public:
@@ -56,13 +56,6 @@ class Communicator {
       return base::unpacked<Value>(broadcast(base::packed(value), root));
     }
   }
-  /// The same where it is not sent before days of other work have ended: waits without a limit.
-  template <class Value>
-  Value broadcast_at_the_end(Value value, int root) const {
-    std::byte arrived{};
-    broadcast_in_place(&arrived, 1, root, Patience::endless);
-    return broadcast(std::move(value), root);
-  }
   /// Whether it holds on some rank, on every rank.
   bool any(bool own) const { return least(own ? 0 : 1) == 0; }
   bool all(bool own) const { return least(own ? 1 : 0) == 1; }
@@ -78,7 +71,7 @@ class Communicator {
  private:
   /// `make` is MPI's call.
   Communicator derive(std::string_view call, const std::function<int(const Handle&, Handle&)>& make) const;
-  void broadcast_in_place(std::byte* data, std::size_t size, int root, Patience patience = Patience::limited) const;
+  void broadcast_in_place(std::byte* data, std::size_t size, int root, Waiting waiting = Waiting::asleep) const;
   std::vector<std::vector<std::byte>> gather_bytes(const std::vector<std::byte>& own) const;
   std::shared_ptr<Handle> handle_;
   int rank_ = 0;

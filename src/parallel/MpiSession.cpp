@@ -10,6 +10,7 @@
 #include "base/Log.hpp"
 #include "base/process/Environment.hpp"
 #include "base/process/FaultInjection.hpp"
+#include "base/process/Processors.hpp"
 #include "base/text/Text.hpp"
 #include "parallel/CallLimit.hpp"
 #include "parallel/MpiHandle.hpp"
@@ -124,13 +125,16 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
-std::vector<RankPlace> places_of(const Communicator& group, int world_rank) {
+std::vector<RankPlace> places_of(const Communicator& world) {
   std::vector<RankPlace> places;
-  for (const auto& [number, host, process] :
-       group.gather_everywhere(std::tuple(world_rank, host_name(), this_process()))) {
-    RankPlace place{.name = "rank " + std::to_string(number) + " on " + host, .host = host, .process = process};
+  const std::tuple own(host_name(), base::own_processors(), this_process());
+  for (const auto& [host, processors, process] : world.gather_everywhere(own)) {
+    RankPlace place{.name = "rank " + std::to_string(places.size()) + " on " + host,
+                    .host = host,
+                    .processors = processors,
+                    .process = process};
     place.visible = place.host == host_name() && is_alive(place.process);
-    if (place.visible && group.rank() == 0) {
+    if (place.visible && world.rank() == 0) {
       place.watch = std::make_shared<const ProcessWatch>(place.process);
     }
     places.push_back(std::move(place));

@@ -52,16 +52,17 @@ std::string host_name();
 
 /// A rank as others name and watch it.
 struct RankPlace {
-  std::string name;  ///< "rank 3 on node7"; the number is the one among all ranks
+  std::string name;  ///< "rank 3 on node7"
   std::string host;
+  std::string processors;  ///< that it may use there (base/process/Processors.hpp)
   RankProcess process;
   bool visible = false;  ///< its process is one of this machine's, so that its end can be seen here
   std::shared_ptr<const ProcessWatch> watch = nullptr;  ///< of a visible one, on rank 0
   bool is_seen_alive() const { return visible && is_alive(process); }
   bool is_seen_dead() const { return visible && !is_alive(process); }
 };
-/// Collective over `group`: one per rank of it. `world_rank`: of this rank.
-std::vector<RankPlace> places_of(const Communicator& group, int world_rank);
+/// Collective: one per rank.
+std::vector<RankPlace> places_of(const Communicator& world);
 
 /// "Open MPI v4.1.4, ..." for provenance; "none (one rank)" without MPI.
 std::string mpi_description();

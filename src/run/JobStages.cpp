@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/Log.hpp"
 #include "base/files/HubCache.hpp"
 #include "base/process/FaultInjection.hpp"
-#include "base/process/Processors.hpp"
 #include "base/text/Text.hpp"
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
@@ -30,64 +30,24 @@ namespace {
 using base::with_thousands;
 using parallel::coordinated;
 
-/// Ranks that hold one model together (execution.tensor_parallel): a group counts as one rank for everybody else.
-///   rank 0 of a group   asks for blocks, scores and sends as any rank does
-///   the others          score the same blocks in step, because their slices are needed; their numbers are dropped
-class TensorRanks {
- public:
-  /// Collective over `world`. Neighbours on a node form groups. Throws InputError on all ranks where some node's ranks
-  /// cannot be grouped so.
-  TensorRanks(const parallel::Communicator& world, int ranks_per_group) : leaders_(world) {
-    if (ranks_per_group == 1) {
-      return;
-    }
-    const auto node = world.node();
-    parallel::coordinated(world, [&] {
-      base::refuse_if(node.size() % ranks_per_group != 0,
-                      "tensor_parallel: " + std::to_string(ranks_per_group) + " on a node with " +
-                          std::to_string(node.size()) + (node.size() == 1 ? " rank" : " ranks"),
-                      "a model's slices lie on one node",
-                      "start a multiple of that many ranks per node, or change execution.tensor_parallel");
-    });
-    group_ = node.split(node.rank() / ranks_per_group);
-    leaders_ = world.split(leads() ? 0 : 1);
-    tensors_ = std::make_shared<parallel::TensorGroup>(world, group_);
+/// Collective: what neighbours on a node that hold one model together (execution.tensor_parallel) share; null where
+/// each rank holds one. Rank 0 of a group asks for blocks, scores and sends as any rank does; the others score the same
+/// blocks in step, because their slices are needed, and drop the numbers. Throws on all ranks where those of some node
+/// cannot be grouped so, or there is no memory to share.
+std::shared_ptr<parallel::TensorGroup> make_tensor_group(const parallel::Communicator& world, int ranks_per_group) {
+  if (ranks_per_group == 1) {
+    return nullptr;
   }
-
-  /// The rank asks for blocks: rank 0 of its group.
-  bool leads() const { return group_.rank() == 0; }
-  /// Leaders only: themselves, in world order; `world` itself without groups.
-  const parallel::Communicator& leaders() const { return leaders_; }
-  /// Null without groups.
-  const std::shared_ptr<parallel::TensorGroup>& tensors() const { return tensors_; }
-
-  /// How the leader's scoring ended: `given_up` leaves the others in the middle of a block.
-  enum class Work { ended, given_up };
-  /// Leader: nothing follows.
-  void close() const {
-    if (tensors_ && leads()) {
-      tensors_->close();
-    }
-  }
-  /// Leader: nothing follows in this round, and this is why. Collective over the group.
-  void dismiss(const StopOrder& order, Work work) const {
-    if (!tensors_) {
-      return;
-    }
-    if (work == Work::given_up) {
-      tensors_->fail(order.cause.empty() ? "the block in work was given up" : order.cause);
-    }
-    group_.broadcast_at_the_end(order, 0);
-  }
-
-  /// Others: sleeps until the leader dismisses, and returns its order. Collective over the group.
-  StopOrder wait_for_dismissal() const { return group_.broadcast_at_the_end(StopOrder(), 0); }
-
- private:
-  parallel::Communicator group_;
-  parallel::Communicator leaders_;
-  std::shared_ptr<parallel::TensorGroup> tensors_;
-};
+  const auto node = world.node();
+  coordinated(world, [&] {
+    base::refuse_if(node.size() % ranks_per_group != 0,
+                    "tensor_parallel: " + std::to_string(ranks_per_group) + " on a node with " +
+                        std::to_string(node.size()) + (node.size() == 1 ? " rank" : " ranks"),
+                    "a model's slices lie on one node",
+                    "start a multiple of that many ranks per node, or change execution.tensor_parallel");
+  });
+  return std::make_shared<parallel::TensorGroup>(world, node.split(node.rank() / ranks_per_group));
+}
 
 /// One stage of a job: its journal, and scoring until all its blocks are in there. Made and used on all ranks.
 class StageRun {
@@ -122,17 +82,14 @@ class StageRun {
       return base::ExitCode::done;
     }
     const bool asks_model = stage_.asks() == probes::Stage::Asks::model;
-    const TensorRanks ranks(job_.world, asks_model ? job_.job().execution.tensor_parallel : 1);
-    ScorerParts scorer_parts{probe_,
-                             job_.settings.fingerprint(),
-                             {},
-                             ranks.tensors(),
-                             std::chrono::seconds(job_.job().execution.block_limit_s)};
+    const auto group = make_tensor_group(job_.world, asks_model ? job_.job().execution.tensor_parallel : 1);
+    ScorerParts scorer_parts{
+        probe_, job_.settings.fingerprint(), {}, group, std::chrono::seconds(job_.job().execution.block_limit_s)};
     if (asks_model) {
       scorer_parts.make_engine = [parts = job_.scoring, root = job_.directory.root(), header = journal_header(),
-                                  group = ranks.tensors()] { return make_engine(*parts, root, header, group); };
+                                  group] { return make_engine(*parts, root, header, group); };
     }
-    const auto end = serve(scorer_parts, ranks);
+    const auto end = serve(scorer_parts);
     complete_ = end == base::ExitCode::done;
     return end;
   }
@@ -163,7 +120,7 @@ class StageRun {
   }
 
   void read_journals() {
-    const base::ProcessorLoan loan(job_.processors);  // the other ranks wait asleep
+    const auto loan = job_.lend_processors();
     store_ = results::JournalStore::open(job_.directory.root(), stage_.name(), results::worth_an_index);
     for (const auto& line : store_->damage()) {
       base::log(base::LogLevel::warning, line);
@@ -242,7 +199,8 @@ class StageRun {
 
   void start_attempt() {
     auto header = journal_header();
-    header.facts = attempt_facts(job_.hosts, job_.gpus, job_.job_text);
+    const auto hosts = base::mapped(job_.signals.ranks(), &parallel::RankPlace::host);
+    header.facts = attempt_facts(hosts, job_.gpus, job_.job_text);
     header.attempt = results::make_attempt_name();
     job_.status->change([&](RunStatus& status) { status.attempt = header.attempt; });
     journal_ = std::make_unique<results::JournalWriter>(job_.directory.root(), header, stage_.name());
@@ -370,42 +328,42 @@ class StageRun {
                                         ", into " + job_.directory.root().string());
   }
 
-  /// A rank that follows gets the same signals as its leader, and what that one decides holds for the group.
-  base::ExitCode serve(const ScorerParts& scorer_parts, const TensorRanks& ranks) {
+  base::ExitCode serve(const ScorerParts& scorer_parts) {
     Scorer scorer(scorer_parts);
     coordinated(job_.world, [&] { scorer.wait_until_ready(); });
     StopOrder order{base::ExitCode::done, ""};
     while (order.exit_code == base::ExitCode::done && begin_round()) {
-      order = serve_blocks(scorer, ranks);
+      order = serve_blocks(scorer, scorer_parts.group.get());
       complete_ = !rounds_ && order.exit_code == base::ExitCode::done;
     }
-    ranks.close();
+    if (scorer_parts.group) {
+      scorer.stop();
+      coordinated(job_.world, [] {});  // a rank that scores in step waits for the word that nothing follows
+    }
     if (order.exit_code != base::ExitCode::done && order.exit_code != base::ExitCode::resume) {
       throw parallel::SharedError(order.cause, order.exit_code);
     }
     return order.exit_code;
   }
 
-  StopOrder serve_blocks(Scorer& scorer, const TensorRanks& ranks) {
-    if (!ranks.leads()) {
-      job_.remember_signals();
-      return ranks.wait_for_dismissal();
-    }
-    parallel::Messenger messenger(ranks.leaders());
-    const auto places = parallel::places_of(ranks.leaders(), job_.world.rank());
+  StopOrder serve_blocks(Scorer& scorer, parallel::TensorGroup* group) {
+    parallel::Messenger messenger(job_.world);
+    const auto asks = job_.world.gather_everywhere(group == nullptr || group->rank() == 0);
     if (job_.leads()) {
       announce();
-      warn_of_idle_ranks(places.size());
+      warn_of_idle_ranks(static_cast<std::uint64_t>(std::ranges::count(asks, true)));
     }
     job_.remember_signals();
-    const auto order = job_.leads() ? lead(messenger, scorer, places)
+    const auto order = job_.leads() ? lead(messenger, scorer, asks)
                                     : work_for_rank_zero(messenger, scorer, probe_->blocks(), job_.signals);
-    ranks.dismiss(order, scorer.idle() ? TensorRanks::Work::ended : TensorRanks::Work::given_up);
+    if (group != nullptr && order.exit_code != base::ExitCode::done && !scorer.idle()) {
+      group->fail(order.cause);  // others of the group may wait in the middle of a block
+    }
     return order;
   }
 
-  StopOrder lead(parallel::Messenger& messenger, Scorer& scorer, const std::vector<parallel::RankPlace>& places) {
-    const auto end = coordinate({messenger, scorer, *probe_, *journal_, *job_.lease, *job_.status, job_.signals, places,
+  StopOrder lead(parallel::Messenger& messenger, Scorer& scorer, const std::vector<bool>& asks) {
+    const auto end = coordinate({messenger, scorer, *probe_, *journal_, *job_.lease, *job_.status, job_.signals, asks,
                                  cells_per_context(probe_->schema()), job_.request.time_limit},
                                 *left_);
     base::inject_fault("scored");
@@ -414,7 +372,7 @@ class StageRun {
       job_.write_end(end.order.state(), end.order.cause);
     }
     if (!end.unreached.empty()) {
-      base::log(base::LogLevel::error, places[static_cast<std::size_t>(end.unreached.front())].name +
+      base::log(base::LogLevel::error, job_.signals.ranks()[static_cast<std::size_t>(end.unreached.front())].name +
                                            " does not answer: all ranks are aborted");
     }
     if (end.order.exit_code == base::ExitCode::resume) {
@@ -517,7 +475,7 @@ class JobStages {
       return base::ExitCode::done;
     }
     job_.on_rank_zero([&] {
-      const base::ProcessorLoan loan(job_.processors);  // the other ranks have ended or wait asleep
+      const auto loan = job_.lend_processors();
       export_all();
     });
     job_.remember_signals();
@@ -703,7 +661,7 @@ void require_same_origin(const RunDirectory& directory, const results::JournalSt
 }  // namespace
 
 void require_tensor_ranks(const parallel::Communicator& world, int ranks_per_group) {
-  TensorRanks(world, ranks_per_group);
+  make_tensor_group(world, ranks_per_group);
 }
 
 base::ExitCode run_stages(JobParts& job) { return JobStages(job).run(); }

@@ -10,7 +10,6 @@
 #include "base/files/Listing.hpp"
 #include "base/process/Environment.hpp"
 #include "base/process/FaultInjection.hpp"
-#include "base/process/Processors.hpp"
 #include "base/text/Text.hpp"
 #include "config/JobLoader.hpp"
 #include "hdf5/File.hpp"
@@ -134,19 +133,7 @@ void begin_anew(JobParts& parts) {
   parts.write_resolved_job();
 }
 
-/// In one message a rank: which machine it is on, and what it may use there.
-void gather_places(JobParts& parts) {
-  const std::pair own(parallel::host_name(), base::own_processors());
-  for (const auto& [host, processors] : parts.world.gather_everywhere(own)) {
-    parts.hosts.push_back(host);
-    if (host == own.first) {
-      parts.processors.push_back(processors);
-    }
-  }
-}
-
 void prepare(JobParts& parts) {
-  gather_places(parts);
   parts.stop_at_once_on_signal();
   parts.on_rank_zero([&] { open_directory(parts); }, "open_directory");
   require_tensor_ranks(parts.world, parts.job().execution.tensor_parallel);  // before anything is read
@@ -250,6 +237,16 @@ void JobParts::remember_signals() {
     }
     return SignalWatcher::Next::nothing;
   });
+}
+
+base::ProcessorLoan JobParts::lend_processors() const {
+  std::vector<std::string> own;
+  for (const auto& rank : signals.ranks()) {
+    if (rank.host == parallel::host_name()) {
+      own.push_back(rank.processors);
+    }
+  }
+  return base::ProcessorLoan(own);
 }
 
 bool JobParts::let_others_leave() {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/process/Processors.hpp"
 #include "parallel/Communicator.hpp"
 #include "run/JobModel.hpp"
 #include "run/Run.hpp"
@@ -61,6 +62,8 @@ struct JobParts {
   void stop_at_once_on_signal();
   /// Rank zero's status tells of one nevertheless: who sent it may not wait for the main thread.
   void remember_signals();
+  /// Of all ranks on this machine, which end or wait asleep while the loan lives.
+  base::ProcessorLoan lend_processors() const;
   /// Collective, where ranks may leave: MPI ends, rank zero goes on as the only rank. Returns whether this rank goes
   /// on.
   bool let_others_leave();
@@ -73,8 +76,6 @@ struct JobParts {
   const SweepParts sweep;
   std::shared_ptr<ScoringParts> scoring;
   RunSettings settings;
-  std::vector<std::string> hosts;
-  std::vector<std::string> processors;  ///< of the ranks on this machine (base/process/Processors.hpp)
   std::vector<std::string> gpus;
   // rank zero only
   bool exported = false;   ///< an earlier attempt wrote the whole result

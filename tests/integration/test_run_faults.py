@@ -235,6 +235,18 @@ def test_hanging_rank_is_noticed(tmp_path, reference):
     resume(tmp_path / "run", reference)
 
 
+def test_hanging_rank_is_noticed_that_scores_in_step_with_another(tmp_path):
+    slices = "execution.tensor_parallel=2"
+    process = runs.start(runs.SMOKE, tmp_path / "run", slices, ranks=4, inject=runs.hold(tmp_path / "run", 3),
+                         environment={"STEREOSWEEP_RANK_TIMEOUT_S": "3"})
+    runs.wait_for(lambda: runs.journal_blocks(tmp_path / "run") >= 4)
+    os.kill(runs.rank_processes(process)[1], signal.SIGSTOP)
+    code, _, err = runs.finish(process)
+    assert code not in (0, 75) and "rank 1" in err and "has not answered" in err, err
+    code, _, err = runs.run(runs.SMOKE, tmp_path / "run", slices, ranks=2)
+    assert code == 0, err
+
+
 def start_with_a_late_rank(tmp_path, monkeypatch, **options):
     """Of two ranks the second does not come: it stops itself before it is the program."""
     late = tmp_path / "late"

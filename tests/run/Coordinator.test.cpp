@@ -78,14 +78,14 @@ class CoordinatorTest : public ::testing::Test {
         }
       });
     };
-    const SignalWatcher signals;
+    SignalWatcher signals;
+    signals.know_ranks(world);
     {
       Scorer scorer(parts);
       scorer.wait_until_ready();
       parallel::Messenger messenger(world);
-      const auto places = parallel::places_of(world, world.rank());
       messages_sent = 0;
-      const auto order = world.rank() == 0 ? lead(messenger, scorer, *probe, signals, places)
+      const auto order = world.rank() == 0 ? lead(messenger, scorer, *probe, signals)
                                            : work_for_rank_zero(messenger, scorer, probe->blocks(), signals);
       EXPECT_EQ(order.exit_code, base::ExitCode::done) << order.cause;
     }
@@ -130,7 +130,7 @@ class CoordinatorTest : public ::testing::Test {
 
  private:
   static StopOrder lead(parallel::Messenger& messenger, Scorer& scorer, const probes::Probe& probe,
-                        const SignalWatcher& signals, const std::vector<parallel::RankPlace>& places) {
+                        const SignalWatcher& signals) {
     const testing::TemporaryDirectory directory;
     const Lease lease(directory.path());
     results::JournalWriter journal(directory.path(), {{}, "{}", "{}", "attempt"});
@@ -138,7 +138,8 @@ class CoordinatorTest : public ::testing::Test {
     all.blocks_total = all.cells_total = probe.blocks().num_blocks();
     StatusFile status(directory.path(), all);
     BlocksLeft left(all.blocks_total);
-    return coordinate({messenger, scorer, probe, journal, lease, status, signals, places, 1, std::nullopt}, left).order;
+    const std::vector<bool> asks(static_cast<std::size_t>(messenger.size()), true);
+    return coordinate({messenger, scorer, probe, journal, lease, status, signals, asks, 1, std::nullopt}, left).order;
   }
 };
 

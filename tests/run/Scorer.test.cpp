@@ -150,7 +150,7 @@ TEST_F(ScorerTest, TakesBackWhatDoesNotRunYet) {
   EXPECT_FALSE(scorer->take_back(0));
   EXPECT_TRUE(scorer->take_back(1));
   EXPECT_FALSE(scorer->take_back(1));
-  scorer->drop_waiting();
+  scorer->stop();
   EXPECT_FALSE(scorer->idle());
   events.note("go on");
   EXPECT_EQ(next_of(*scorer).id.block_index, 0U);

@@ -33,8 +33,8 @@ class Coordinator {
       : parts_(parts),
         left_(left),
         accepted_(left.num_done()),
-        progress_(base::mapped(parts.ranks, &parallel::RankPlace::name)),
-        peers_(static_cast<std::size_t>(parts.messenger.size())) {}
+        progress_(base::mapped(parts.signals.ranks(), &parallel::RankPlace::name)),
+        peers_(base::mapped(parts.asks, [](bool asks) { return Peer{.asks = asks}; })) {}
 
   CoordinatorEnd serve() {
     for (std::size_t held = 1; held <= blocks_per_rank; ++held) {
@@ -68,8 +68,9 @@ class Coordinator {
 
  private:
   struct Peer {
+    bool asks = true;  ///< for blocks
     Clock::time_point heard = Clock::now();
-    std::vector<std::uint64_t> held;  ///< blocks granted and not scored yet, in order: all but the first wait
+    std::vector<std::uint64_t> held = {};  ///< blocks granted and not scored yet, in order: all but the first wait
     Clock::time_point last_result = Clock::now();
     bool asked_back = false;  ///< its last block
     bool gone = false;        ///< said goodbye
@@ -145,14 +146,15 @@ class Coordinator {
     }
   }
 
-  std::string name_of(int rank) const { return parts_.ranks[static_cast<std::size_t>(rank)].name; }
+  std::string name_of(int rank) const { return parts_.signals.ranks()[static_cast<std::size_t>(rank)].name; }
 
   /// How many blocks a rank holds at most: less than half of what is left of the run, so that none has much of it at
   /// the end.
   std::size_t most_held(int rank) const {
     const auto seconds = progress_.seconds_per_block(rank);
     const auto wanted = seconds > 0 ? std::ceil(held_work.count() / seconds) : 0;
-    const auto share = (left_.size() - left_.num_done()) / (2 * peers_.size());
+    const auto num_asking = static_cast<std::uint64_t>(std::ranges::count_if(peers_, &Peer::asks));
+    const auto share = (left_.size() - left_.num_done()) / (2 * num_asking);
     const auto most = std::min(static_cast<double>(std::min(share, most_blocks_per_rank)), wanted);
     return std::max(blocks_per_rank, static_cast<std::size_t>(most));
   }
@@ -165,11 +167,11 @@ class Coordinator {
     }
   }
 
-  /// Until it holds `most`.
+  /// Until it holds `most`; nothing where it does not ask.
   void grant(int rank, std::size_t most) {
     auto& held = peer(rank).held;
     std::vector<std::uint64_t> granted;
-    while (!ordered_ && held.size() < most && left_.any_left() && is_time_for_another(rank)) {
+    while (!ordered_ && peer(rank).asks && held.size() < most && left_.any_left() && is_time_for_another(rank)) {
       held.push_back(left_.next());
       granted.push_back(held.back());
       if (rank == 0) {
@@ -242,7 +244,7 @@ class Coordinator {
     }
   }
 
-  static bool is_idle(const Peer& peer) { return peer.held.empty() && !peer.gone; }
+  static bool is_idle(const Peer& peer) { return peer.asks && peer.held.empty() && !peer.gone; }
 
   void ask_back(int rank) {
     const auto block = peer(rank).held.back();
@@ -404,7 +406,7 @@ class Coordinator {
     }
     if (is_perhaps_a_death()) {
       for (std::size_t rank = 1; rank < peers_.size(); ++rank) {
-        const auto& place = parts_.ranks[rank];
+        const auto& place = parts_.signals.ranks()[rank];
         if (!peers_[rank].gone && place.is_seen_dead()) {
           lose(stop_for_death(place));
           return;
@@ -447,7 +449,7 @@ class Coordinator {
     base::log(clean ? base::LogLevel::warning : base::LogLevel::error,
               "stopping: " + order.cause + (clean ? std::string("; ") + how_to_go_on : ""));
     give_order(std::move(order), MessageKind::stop);
-    parts_.scorer.drop_waiting();
+    parts_.scorer.stop();
     parts_.status.update([&](RunStatus& status) {  // at once: mpirun kills 1 s after it has passed TERM on
       status.state = clean ? "stopping" : order_.state();
       status.cause = order_.cause;
@@ -612,7 +614,9 @@ class Worker {
     order_ = std::move(order);
     ordered_ = true;
     ordered_at_ = Clock::now();
-    scorer_.drop_waiting();
+    if (order_.exit_code != base::ExitCode::done) {
+      scorer_.stop();
+    }
   }
 
   void send(const Scored& scored) { messenger_.send(0, number(MessageKind::result), base::packed(scored)); }

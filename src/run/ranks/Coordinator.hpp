@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "parallel/Messenger.hpp"
-#include "parallel/MpiSession.hpp"
 #include "run/Run.hpp"
 #include "run/directory/Lease.hpp"
 #include "run/ranks/Messages.hpp"
@@ -46,7 +45,7 @@ class BlocksLeft {
   std::uint64_t cursor_ = 0;
 };
 
-/// Borrowed for one run.
+/// Borrowed for one run, whose ranks `signals` knows.
 struct CoordinatorParts {
   parallel::Messenger& messenger;
   Scorer& scorer;
@@ -55,7 +54,7 @@ struct CoordinatorParts {
   const Lease& lease;
   StatusFile& status;
   const SignalWatcher& signals;
-  std::vector<parallel::RankPlace> ranks;  ///< by their numbers among all ranks, of which slices of a model ask nothing
+  std::vector<bool> asks;  ///< [rank]: whether it asks for blocks; else it scores in step with one that does
   std::uint64_t cells_per_context = 1;
   std::optional<TimeLimit> time_limit;
 };

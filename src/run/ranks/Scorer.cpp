@@ -194,6 +194,7 @@ struct Scorer::State {
   bool all_begun = false;     ///< by that thread: there is nothing more to plan
   bool failed_first = false;  ///< of the ranks of the group
   bool all_run = false;
+  bool stopped = false;
   bool ending = false;
   bool ended = false;
 
@@ -213,8 +214,11 @@ struct Scorer::State {
     std::unique_lock lock(mutex);
     while (true) {
       const auto next = std::ranges::find(waiting, nullptr, &Waiting::work);
-      if (ending || (next != waiting.end() && next - waiting.begin() < most_planned)) {
-        return ending ? std::nullopt : std::optional(next->block);
+      if (ending || stopped) {
+        return std::nullopt;
+      }
+      if (next != waiting.end() && next - waiting.begin() < most_planned) {
+        return next->block;
       }
       to_threads.wait(lock);
     }
@@ -248,7 +252,9 @@ struct Scorer::State {
       to_threads.notify_all();
     }
     const std::lock_guard lock(mutex);
-    --planners;
+    if (--planners == 0 && parts.group && !follows()) {
+      parts.group->close();
+    }
     to_threads.notify_all();
   }
 
@@ -474,18 +480,23 @@ bool Scorer::take_back(std::uint64_t block) {
          }) > 0;
 }
 
-void Scorer::drop_waiting() {
+void Scorer::stop() {
   base::end_holds();
   const std::lock_guard lock(state_->mutex);
+  state_->stopped = true;
   std::erase_if(state_->waiting, [](const State::Waiting& waiting) { return !waiting.is_ordered; });
+  state_->to_threads.notify_all();
 }
 
 bool Scorer::idle() const {
   const std::lock_guard lock(state_->mutex);
-  return state_->waiting.empty() && state_->in_flight == 0;
+  const bool may_follow = state_->follows() && state_->planners > 0;
+  return state_->waiting.empty() && state_->in_flight == 0 && !may_follow;
 }
 
-std::string Scorer::overdue() const { return state_->in_work.overdue(state_->parts.block_limit); }
+std::string Scorer::overdue() const {
+  return state_->follows() ? "" : state_->in_work.overdue(state_->parts.block_limit);
+}
 
 bool Scorer::any_abandoned() { return abandoned; }
 

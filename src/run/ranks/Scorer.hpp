@@ -123,11 +123,14 @@ class Scorer {
   void wait(std::chrono::microseconds longest);
   /// Forgets a block that does not run yet. Returns whether it did not; one that other ranks score in step goes on.
   bool take_back(std::uint64_t block);
-  /// Forgets the blocks that do not run yet; the others go on, also where an injected fault holds them.
-  void drop_waiting();
-  /// Nothing waits, nothing is in work (results may still be there to poll).
+  /// Forgets the blocks that do not run yet, and tells the ranks that score in step that no more follow; the others go
+  /// on, also where an injected fault holds them.
+  void stop();
+  /// Nothing waits, nothing is in work (results may still be there to poll), and, on a rank that scores in step,
+  /// nothing follows.
   bool idle() const;
-  /// Why a block in work takes too long (execution.block_limit_s); "" if none does.
+  /// Why a block in work takes too long (execution.block_limit_s); "" if none does, and on a rank that scores in step,
+  /// since the one that leads it sees the same.
   std::string overdue() const;
   /// Whether threads of this process were left behind: then the process must end without destroying statics.
   static bool any_abandoned();

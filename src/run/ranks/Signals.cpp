@@ -110,7 +110,7 @@ std::shared_ptr<void> SignalWatcher::act(Action action) {
 }
 
 void SignalWatcher::know_ranks(const parallel::Communicator& world) {
-  auto ranks = parallel::places_of(world, world.rank());
+  auto ranks = parallel::places_of(world);
   const std::lock_guard lock(mutex_);
   rank_ = world.rank();
   ranks_ = std::move(ranks);

@@ -40,6 +40,8 @@ class SignalWatcher {
   const std::string& signalled_rank() const { return signalled_rank_; }
   /// Collective: from here on it is known which ranks live, and rank zero hears what comes to another rank alone.
   void know_ranks(const parallel::Communicator& world);
+  /// By number, once they are known; then they stay as they are.
+  const std::vector<parallel::RankPlace>& ranks() const { return ranks_; }
   /// From here on ranks may end without having died.
   void let_ranks_leave();
   /// In an action: why this process ends by the signal that came.
