@@ -1,12 +1,17 @@
 #include "parallel/NodeFiles.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <future>
 #include <tuple>
 #include <utility>
 
+#include "base/Error.hpp"
 #include "base/Packing.hpp"
-#include "parallel/SharedSegment.hpp"
+#include "parallel/SharedMemory.hpp"
 
 namespace stereosweep::parallel {
 namespace {
@@ -121,16 +126,15 @@ Checkpoint read_checkpoint_once(const Communicator& world, const Communicator& n
   for (const auto& [name, size] : weights) {
     total += aligned(size);
   }
-  SharedSegment segment;
   const bool wanted = place == WeightPlace::kept_memory || (world.size() > 1 && place == WeightPlace::node_memory);
-  const bool shared = segment.make(world, node, wanted ? total : 0);
+  const auto memory = share_memory(world, node, wanted ? total : 0);
+  const bool shared = memory != nullptr;
   if (world.any(shared)) {
-    const auto memory =
-        coordinated(world, [&] { return shared ? segment.map(total, SharedSegment::Access::write) : nullptr; });
     fill_nodes(world, node, checkpoint, weights, total, memory.get());
   }
   coordinated(world, [&] {
-    const auto memory = shared ? segment.map(total, SharedSegment::Access::read) : nullptr;
+    base::fail_if(shared && ::mprotect(memory.get(), total, PROT_READ) != 0,
+                  "cannot protect memory that the ranks of the node share", std::strerror(errno));
     const auto* next = memory.get();
     for (const auto& [name, size] : weights) {
       if (shared) {

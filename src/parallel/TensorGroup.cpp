@@ -9,7 +9,7 @@
 #include "base/Error.hpp"
 #include "parallel/Backoff.hpp"
 #include "parallel/NcclSum.hpp"
-#include "parallel/SharedSegment.hpp"
+#include "parallel/SharedMemory.hpp"
 
 namespace stereosweep::parallel {
 namespace {
@@ -94,12 +94,10 @@ TensorGroup::TensorGroup(const Communicator& world, const Communicator& group)
     : rank_(group.rank()), size_(group.size()) {
   const auto bytes =
       sizeof(Header) + static_cast<std::size_t>(size_) * (sizeof(RankState) + 2 * numbers_per_step * sizeof(float));
-  SharedSegment segment;
-  const bool made = segment.make(world, group, bytes);
-  coordinated(world, "map_segment", [&] {
-    base::fail_if(!made, "no room in /dev/shm for tensor_parallel: " + std::to_string(size_),
+  memory_ = share_memory(world, group, bytes);
+  coordinated(world, [&] {
+    base::fail_if(!memory_, "no room in /dev/shm for tensor_parallel: " + std::to_string(size_),
                   std::to_string(bytes >> 20) + " MiB are needed", "make /dev/shm larger");
-    memory_ = segment.map(bytes, SharedSegment::Access::write);
   });
 }
 

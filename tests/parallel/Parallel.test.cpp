@@ -23,7 +23,7 @@
 #include "parallel/Messenger.hpp"
 #include "parallel/MpiSession.hpp"
 #include "parallel/NodeFiles.hpp"
-#include "parallel/SharedSegment.hpp"
+#include "parallel/SharedMemory.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace {
@@ -434,7 +434,7 @@ TEST_F(NodeFilesTest, AKillWhileASegmentHasANameLeavesNoMemory) {
     const auto before = named_segments();
     const auto cause = base::try_in_child([](const base::TrialStep&) {
       base::set_faults("step:attach_segment:1:kill");
-      SharedSegment().make(Communicator(), Communicator(), 1 << 20);
+      share_memory(Communicator(), Communicator(), 1 << 20);
     });
     EXPECT_THAT(cause, ::testing::HasSubstr("Killed"));
     std::set<fs::path> left;
@@ -443,7 +443,7 @@ TEST_F(NodeFilesTest, AKillWhileASegmentHasANameLeavesNoMemory) {
       std::error_code gone;
       EXPECT_TRUE(fs::file_size(path, gone) == 0 || gone) << path;
     }
-    EXPECT_TRUE(SharedSegment().make(Communicator(), Communicator(), 1 << 20));
+    EXPECT_NE(share_memory(Communicator(), Communicator(), 1 << 20), nullptr);
     for (const auto& path : left) {
       EXPECT_FALSE(fs::exists(path)) << path;
     }
