@@ -64,8 +64,6 @@ BlockWork::BlockWork(const probes::Probe& probe, const query::Engine* engine, co
                      InWork& in_work)
     : probe_(probe), engine_(engine), block_(block), in_work_(in_work) {
   scored_.id = {{}, block.index, block.num_contexts, {}};
-  const std::lock_guard lock(in_work_.mutex_);
-  in_work_.works_.push_back(this);
 }
 
 BlockWork::~BlockWork() {
@@ -110,6 +108,10 @@ void BlockWork::fail(const std::string& cause, base::ExitCode code) {
 }
 
 void BlockWork::plan() {
+  {
+    const std::lock_guard lock(in_work_.mutex_);
+    in_work_.works_.push_back(this);
+  }
   timed([&] {
     if (engine_ == nullptr) {
       return;
@@ -172,13 +174,14 @@ Scored score_block(const probes::Probe& probe, const base::Digest& fingerprint, 
 struct Scorer::State {
   // A block that does not run yet.
   struct Waiting {
-    sweep::Block block;
-    std::shared_ptr<BlockWork> work;  ///< null: nobody plans it yet
+    std::shared_ptr<BlockWork> work;
+    bool is_begun = false;  ///< a thread plans it, or has
     bool is_planned = false;
     bool is_ordered = false;  ///< other ranks score it in step
   };
 
   ScorerParts parts;
+  std::unique_ptr<query::Engine> engine;  ///< of the thread that runs; null: the blocks need no model
   InWork in_work;
   mutable std::mutex mutex;
   std::condition_variable to_threads;
@@ -200,50 +203,45 @@ struct Scorer::State {
 
   bool follows() const { return parts.group && parts.group->rank() > 0; }
 
-  /// Waits for a block that nobody plans; nothing: there will be none.
-  std::optional<sweep::Block> next_to_plan() {
+  void add(const sweep::Block& block) {
+    const auto work = std::make_shared<BlockWork>(*parts.probe, engine.get(), block, in_work);
+    const std::lock_guard lock(mutex);
+    waiting.push_back({.work = work, .is_ordered = follows()});
+    to_threads.notify_all();
+  }
+
+  /// Waits for a block that nobody plans; null: there will be none.
+  std::shared_ptr<BlockWork> next_to_plan() {
     if (follows()) {
       try {
         const auto ordered = parts.group->next_order();
-        return ordered ? std::optional(parts.probe->blocks().block(*ordered)) : std::nullopt;
+        if (!ordered) {
+          return nullptr;
+        }
+        add(parts.probe->blocks().block(*ordered));
       } catch (const base::Error& error) {  // the run hears of it through the leader
         base::log(base::LogLevel::warning, error.what());
-        return std::nullopt;
+        return nullptr;
       }
     }
     std::unique_lock lock(mutex);
     while (true) {
-      const auto next = std::ranges::find(waiting, nullptr, &Waiting::work);
-      if (ending || stopped) {
-        return std::nullopt;
+      const auto next = std::ranges::find(waiting, false, &Waiting::is_begun);
+      if (ending || (stopped && next == waiting.end())) {
+        return nullptr;
       }
-      if (next != waiting.end() && next - waiting.begin() < most_planned) {
-        return next->block;
+      if (next != waiting.end() && (follows() || next - waiting.begin() < most_planned)) {
+        next->is_begun = true;
+        next->is_ordered = parts.group != nullptr;
+        return next->work;
       }
       to_threads.wait(lock);
     }
   }
 
-  /// Nothing: the block was taken back meanwhile.
-  std::shared_ptr<BlockWork> begin_planning(const sweep::Block& block, const query::Engine* engine) {
-    const auto work = std::make_shared<BlockWork>(*parts.probe, engine, block, in_work);
-    const std::lock_guard lock(mutex);
-    if (follows()) {
-      waiting.push_back({block, work, false, true});
-      return work;
-    }
-    const auto place = std::ranges::find(waiting, block.index, [](const Waiting& one) { return one.block.index; });
-    if (place == waiting.end()) {
-      return nullptr;
-    }
-    place->work = work;
-    place->is_ordered = parts.group != nullptr;
-    return work;
-  }
-
-  void plan_all(const query::Engine* engine) {
+  void plan_all() {
     base::profile::count_apart();
-    while (const auto work = begin_next(engine)) {
+    while (const auto work = begin_next()) {
       work->plan();
       const std::lock_guard lock(mutex);
       if (const auto place = std::ranges::find(waiting, work, &Waiting::work); place != waiting.end()) {
@@ -259,18 +257,11 @@ struct Scorer::State {
   }
 
   /// The next block to plan, one thread after the other: the ranks of a group are told of blocks in their order.
-  std::shared_ptr<BlockWork> begin_next(const query::Engine* engine) {
+  std::shared_ptr<BlockWork> begin_next() {
     const std::lock_guard lock(turn);
-    std::shared_ptr<BlockWork> work;
-    while (!work && !all_begun) {
-      const auto block = next_to_plan();
-      all_begun = !block;
-      work = block ? begin_planning(*block, engine) : nullptr;
-    }
-    if (!work) {
-      return nullptr;
-    }
-    if (parts.group && !follows()) {
+    const auto work = all_begun ? nullptr : next_to_plan();
+    all_begun = !work;
+    if (work && parts.group && !follows()) {
       try {
         parts.group->order(work->block().index);
       } catch (const base::Error& error) {
@@ -298,11 +289,11 @@ struct Scorer::State {
     return work;
   }
 
-  void run_all(const query::Engine* engine) {
+  void run_all() {
     while (const auto work = next_to_run()) {
       work->run();
       fail_together(work->failure());
-      if (engine == nullptr) {
+      if (!engine) {
         finish(*work);  // there is nothing that it could run beside
         continue;
       }
@@ -389,10 +380,10 @@ struct Scorer::State {
   }
 
   /// The threads beside the one that runs blocks, each of which waits for its work.
-  void start_others(const query::Engine* engine, std::vector<std::thread>& others) {
+  void start_others(std::vector<std::thread>& others) {
     planners = planning_threads;
     for (int i = 0; i < planning_threads; ++i) {
-      others.emplace_back([this, engine] { guarded([&] { plan_all(engine); }); });
+      others.emplace_back([this] { guarded([this] { plan_all(); }); });
     }
     others.emplace_back([this] { guarded([this] { finish_all(); }); });
   }
@@ -405,11 +396,10 @@ struct Scorer::State {
   }
 
   void work() {
-    std::unique_ptr<query::Engine> engine;
     std::vector<std::thread> others;
     try {
       engine = parts.make_engine ? parts.make_engine() : nullptr;
-      start_others(engine.get(), others);
+      start_others(others);
     } catch (const std::exception& error) {
       start_failure = std::current_exception();
       fail_together(base::message_of(error));
@@ -417,12 +407,15 @@ struct Scorer::State {
     }
     note(started);
     if (!start_failure) {
-      guarded([&] { run_all(engine.get()); });
+      guarded([this] { run_all(); });
     }
     note(all_run);
     std::ranges::for_each(others, &std::thread::join);
-    const std::lock_guard lock(mutex);
-    waiting.clear();  // their plans borrow the engine
+    {
+      const std::lock_guard lock(mutex);
+      waiting.clear();  // their plans borrow the engine
+    }
+    engine.reset();
   }
 };
 
@@ -451,11 +444,7 @@ void Scorer::wait_until_ready() {
   }
 }
 
-void Scorer::submit(const sweep::Block& block) {
-  const std::lock_guard lock(state_->mutex);
-  state_->waiting.push_back({block, nullptr, false, false});
-  state_->to_threads.notify_all();
-}
+void Scorer::submit(const sweep::Block& block) { state_->add(block); }
 
 std::optional<Scored> Scorer::poll() {
   const std::lock_guard lock(state_->mutex);
@@ -476,7 +465,7 @@ bool Scorer::take_back(std::uint64_t block) {
   const std::lock_guard lock(state_->mutex);
   state_->to_threads.notify_all();
   return std::erase_if(state_->waiting, [&](const State::Waiting& waiting) {
-           return waiting.block.index == block && !waiting.is_ordered;
+           return waiting.work->block().index == block && !waiting.is_ordered;
          }) > 0;
 }
 
