@@ -32,7 +32,6 @@ class Coordinator {
   Coordinator(const CoordinatorParts& parts, BlocksLeft& left)
       : parts_(parts),
         left_(left),
-        accepted_(left.num_done()),
         progress_(base::mapped(parts.signals.ranks(), &parallel::RankPlace::name)),
         peers_(base::mapped(parts.asks, [](bool asks) { return Peer{.asks = asks}; })) {}
 
@@ -84,11 +83,11 @@ class Coordinator {
                        [&](const Peer& peer) { return peer.gone || (failed && is_silent(peer)); });
   }
 
+  bool all_accepted() const { return left_.num_done() == left_.size(); }
+
   bool finished() {
-    if (!ordered_ && accepted_ == left_.size()) {
-      if (staged_.empty() && !disk_work_.valid()) {
-        give_order({base::ExitCode::done, ""}, MessageKind::finish);
-      }
+    if (!ordered_ && all_accepted() && staged_.empty() && !disk_work_.valid()) {
+      give_order({base::ExitCode::done, ""}, MessageKind::finish);
     }
     if (!ordered_) {
       return false;
@@ -283,7 +282,6 @@ class Coordinator {
     const auto cells = scored.id.num_contexts * parts_.cells_per_context;
     progress_.add(rank, cells, scored.id.cost.distinct_tokens, scored.seconds);
     left_.mark_done(scored.id.block_index);
-    ++accepted_;
     staged_bytes_ += scored.payload.size();
     staged_.push_back(std::move(scored));
   }
@@ -293,8 +291,8 @@ class Coordinator {
     if (disk_work_.valid() && disk_work_.wait_for(Seconds(0)) != std::future_status::timeout) {
       end_disk_work();
     }
-    const bool commits = !staged_.empty() && (since(committed_at_) > commit_interval || staged_bytes_ > commit_bytes ||
-                                              accepted_ == left_.size());
+    const bool commits =
+        !staged_.empty() && (since(committed_at_) > commit_interval || staged_bytes_ > commit_bytes || all_accepted());
     if (!disk_work_.valid() && !journal_failed_ && (commits || status_is_due_)) {
       begin_disk_work();
     }
@@ -511,7 +509,6 @@ class Coordinator {
 
   const CoordinatorParts& parts_;
   BlocksLeft& left_;
-  std::uint64_t accepted_;
   Progress progress_;
   std::vector<Peer> peers_;
   StopOrder order_;
