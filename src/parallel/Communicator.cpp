@@ -132,10 +132,6 @@ Communicator Communicator::split(int part) const {
                 [&](const Handle& all, Handle& made) { return MPI_Comm_split(all.value, part, rank_, &made.value); });
 }
 
-Communicator Communicator::duplicate() const {
-  return derive("MPI_Comm_dup", [](const Handle& all, Handle& made) { return MPI_Comm_dup(all.value, &made.value); });
-}
-
 void Communicator::broadcast_in_place(std::byte* data, std::size_t size, int root, Waiting waiting) const {
   for (std::size_t done = 0; handle_ && done < size; done += chunk_bytes) {
     const auto count = static_cast<int>(std::min(chunk_bytes, size - done));

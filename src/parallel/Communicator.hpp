@@ -36,10 +36,8 @@ class Communicator {
   int size() const { return size_; }
   /// The ranks that share this rank's memory (one node).
   Communicator node() const;
-  /// The ranks that name the same part (0 or more), in rank order.
+  /// The ranks that name the same part (0 or more), in rank order, without MPI traffic in common with this group.
   Communicator split(int part) const;
-  /// The group without MPI traffic of its own in common with this one.
-  Communicator duplicate() const;
   /// `bytes` of rank `root`, on every rank; any size.
   std::vector<std::byte> broadcast(std::vector<std::byte> bytes, int root) const;
   /// The same into memory that is there, of one size on every rank. Does not sleep meanwhile: MPI moves bytes only

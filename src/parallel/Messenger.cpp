@@ -34,7 +34,7 @@ struct Messenger::Transfer {
   }
 };
 
-Messenger::Messenger(const Communicator& group) : group_(group.duplicate()) {}
+Messenger::Messenger(const Communicator& group) : group_(group.split(0)) {}
 
 Messenger::~Messenger() {
   // undelivered, the run is ending with an error: MPI may still read and write the bytes

@@ -179,7 +179,7 @@ TEST_F(ParallelTest, WaitingForARankThatDoesNotComeEndsWithAnError) {
   if (world.size() == 1) {
     GTEST_SKIP() << "one rank waits for nobody";
   }
-  const auto copy = world.duplicate();
+  const auto copy = world.split(0);
   if (world.rank() == 0) {
     ::setenv("STEREOSWEEP_WAIT_TIMEOUT_S", "0.2", 1);
     EXPECT_THROW(copy.broadcast(0, world.size() - 1), base::Error);
