@@ -30,8 +30,8 @@ class Messenger {
 
   int rank() const { return group_.rank(); }
   int size() const { return group_.size(); }
-  /// Returns at once; keeps the bytes, less than 16 GiB, until they are delivered. `destination` is another rank; kinds
-  /// are below 32768.
+  /// Returns at once; keeps the bytes, of those to another rank less than 16 GiB, until they are delivered. Kinds are
+  /// below 32768.
   void send(int destination, std::uint32_t kind, std::vector<std::byte> bytes = {});
   /// The next message that has arrived whole, from anyone. Never waits, whatever became of a sender. Also moves what
   /// is being sent.
@@ -53,6 +53,7 @@ class Messenger {
   Communicator group_;
   std::vector<std::unique_ptr<Transfer>> outgoing_;
   std::vector<std::unique_ptr<Transfer>> incoming_;  ///< oldest first
+  std::deque<Message> own_;                          ///< from this rank to itself
   std::map<int, std::deque<std::vector<std::byte>>> kept_;
 };
 

@@ -27,13 +27,133 @@ constexpr Seconds index_interval{180};
 /// Of a ping, where a rank may have died: mpirun kills 1 s after the TERM that makes rank zero ask.
 constexpr Seconds time_to_answer{0.8};
 
+/// The main thread of a rank, rank zero's among them: takes what rank zero sends, and sends what becomes of it.
+class Worker {
+ public:
+  Worker(parallel::Messenger& messenger, Scorer& scorer, const sweep::BlockPlan& blocks, const SignalWatcher& signals)
+      : messenger_(messenger), scorer_(scorer), blocks_(blocks), signals_(signals) {}
+
+  void take(const parallel::Message& message) {
+    heard_ = Clock::now();
+    switch (static_cast<MessageKind>(message.kind)) {
+      case MessageKind::grant:
+        for (const auto block : base::unpacked<std::vector<std::uint64_t>>(message.bytes)) {
+          if (!ordered_) {
+            scorer_.submit(blocks_.block(block));
+          }
+        }
+        break;
+      case MessageKind::take_back:
+        if (scorer_.take_back(base::unpacked<std::uint64_t>(message.bytes))) {
+          messenger_.send(0, number(MessageKind::returned), message.bytes);
+        }
+        break;
+      case MessageKind::ping:
+        messenger_.send(0, number(MessageKind::pong));
+        break;
+      case MessageKind::finish:
+        obey({base::ExitCode::done, ""});
+        break;
+      case MessageKind::stop:
+        obey(base::unpacked<StopOrder>(message.bytes));
+        scorer_.stop();
+        break;
+      default:
+        throw base::Error("rank 0 sent a message that only workers send");
+    }
+  }
+
+  /// What was scored, a signal, a block that takes too long; at the end goodbye. Returns whether anything was scored.
+  bool report() {
+    bool any = false;
+    if (has_left_) {
+      return any;
+    }
+    has_left_ = can_leave();
+    while (const auto scored = scorer_.poll()) {
+      send(*scored);
+      any = true;
+    }
+    report_signal();
+    report_overdue();
+    check_rank_zero();
+    if (has_left_) {
+      messenger_.send(0, number(MessageKind::bye));
+    }
+    return any;
+  }
+
+  bool has_left() const { return has_left_; }
+  const StopOrder& order() const { return order_; }
+
+ private:
+  bool can_leave() const {
+    return ordered_ && (order_.exit_code == base::ExitCode::done || scorer_.idle() || since(ordered_at_) > stop_grace);
+  }
+
+  void obey(StopOrder order) {
+    order_ = std::move(order);
+    ordered_ = true;
+    ordered_at_ = Clock::now();
+  }
+
+  void send(const Scored& scored) { messenger_.send(0, number(MessageKind::result), base::packed(scored)); }
+
+  void report_signal() {
+    if (signals_.received() != 0 && !reported_) {
+      const std::pair signal(signals_.received(), signals_.signalled_rank());
+      messenger_.send(0, number(MessageKind::signalled), base::packed(signal));
+      reported_ = true;
+    }
+  }
+
+  void report_overdue() {
+    if (ordered_ || overdue_) {
+      return;
+    }
+    if (const auto cause = scorer_.overdue(); !cause.empty()) {
+      Scored late;
+      late.failure = cause;
+      send(late);
+      overdue_ = true;
+    }
+  }
+
+  void check_rank_zero() {
+    const auto now = Clock::now();
+    if (now - last_look_ > std::chrono::seconds(1)) {
+      heard_ += now - last_look_;  // this process itself was stopped or starved: its silence is not rank zero's
+    }
+    last_look_ = now;
+    base::fail_if(now - heard_ > patience_,
+                  "rank 0 has not been heard for " + base::format_double(patience_.count()) + " s",
+                  "it hangs or its node is gone");
+  }
+
+  parallel::Messenger& messenger_;
+  Scorer& scorer_;
+  const sweep::BlockPlan& blocks_;
+  const SignalWatcher& signals_;
+  StopOrder order_;
+  bool ordered_ = false;
+  bool has_left_ = false;
+  bool reported_ = false;
+  bool overdue_ = false;
+  Clock::time_point ordered_at_;
+  Clock::time_point heard_ = Clock::now();
+  Clock::time_point last_look_ = Clock::now();
+  Seconds patience_{3 * base::seconds_from_environment("STEREOSWEEP_RANK_TIMEOUT_S", 120)};
+};
+
+/// What rank zero's main thread does beside that.
 class Coordinator {
  public:
   Coordinator(const CoordinatorParts& parts, BlocksLeft& left)
       : parts_(parts),
         left_(left),
         progress_(base::mapped(parts.signals.ranks(), &parallel::RankPlace::name)),
-        peers_(base::mapped(parts.asks, [](bool asks) { return Peer{.asks = asks}; })) {}
+        peers_(base::mapped(parts.asks, [](bool asks) { return Peer{.asks = asks}; })),
+        worker_(parts.messenger, parts.scorer, parts.probe.blocks(), parts.signals) {}
 
   CoordinatorEnd serve() {
     for (std::size_t held = 1; held <= blocks_per_rank; ++held) {
@@ -79,8 +199,7 @@ class Coordinator {
 
   bool everyone_gone() const {
     const bool failed = order_.exit_code != base::ExitCode::done;
-    return std::all_of(peers_.begin() + 1, peers_.end(),
-                       [&](const Peer& peer) { return peer.gone || (failed && is_silent(peer)); });
+    return std::ranges::all_of(peers_, [&](const Peer& peer) { return peer.gone || (failed && is_silent(peer)); });
   }
 
   bool all_accepted() const { return left_.num_done() == left_.size(); }
@@ -92,24 +211,18 @@ class Coordinator {
     if (!ordered_) {
       return false;
     }
-    const auto waited = since(ordered_at_);
-    const bool own_done = parts_.scorer.idle() || waited > stop_grace;
-    const bool give_up = order_.exit_code != base::ExitCode::done && waited > stop_grace + goodbye_grace;
-    return (own_done && everyone_gone() && !take_all()) || give_up;
+    const bool give_up = order_.exit_code != base::ExitCode::done && since(ordered_at_) > stop_grace + goodbye_grace;
+    return (everyone_gone() && !take_all()) || give_up;
   }
 
   bool take_all() {
-    bool any = false;
+    bool any = worker_.report();
     while (const auto message = parts_.messenger.poll()) {
       take(*message);
       any = true;
       if (staged_bytes_ > commit_bytes) {
         break;
       }
-    }
-    while (auto scored = parts_.scorer.poll()) {
-      take(0, std::move(*scored));
-      any = true;
     }
     return any;
   }
@@ -124,7 +237,7 @@ class Coordinator {
         take_back(message.source, base::unpacked<std::uint64_t>(message.bytes));
         break;
       case MessageKind::signalled:
-        note_signal(base::unpacked<int>(message.bytes), name_of(message.source));
+        note_signal(base::unpacked<std::pair<int, std::string>>(message.bytes));
         break;
       case MessageKind::bye:
         peer(message.source).gone = true;
@@ -133,7 +246,11 @@ class Coordinator {
         peer(message.source).answered = true;
         break;
       default:
-        stop({base::ExitCode::error, name_of(message.source) + " sent a message that only rank 0 sends"});
+        if (message.source == 0) {
+          worker_.take(message);
+        } else {
+          stop({base::ExitCode::error, name_of(message.source) + " sent a message that only rank 0 sends"});
+        }
     }
   }
 
@@ -141,7 +258,7 @@ class Coordinator {
     if (scored.failure.empty()) {
       accept(rank, std::move(scored));
     } else {
-      stop({scored.failure_code, (rank > 0 ? name_of(rank) + ": " : "") + scored.failure});
+      stop({scored.failure_code, (peers_.size() > 1 ? name_of(rank) + ": " : "") + scored.failure});
     }
   }
 
@@ -173,11 +290,8 @@ class Coordinator {
     while (!ordered_ && peer(rank).asks && held.size() < most && left_.any_left() && is_time_for_another(rank)) {
       held.push_back(left_.next());
       granted.push_back(held.back());
-      if (rank == 0) {
-        parts_.scorer.submit(parts_.probe.blocks().block(held.back()));
-      }
     }
-    if (rank > 0 && !granted.empty()) {
+    if (!granted.empty()) {
       parts_.messenger.send(rank, number(MessageKind::grant), base::packed(granted));
     }
   }
@@ -248,11 +362,7 @@ class Coordinator {
   void ask_back(int rank) {
     const auto block = peer(rank).held.back();
     peer(rank).asked_back = true;
-    if (rank > 0) {
-      parts_.messenger.send(rank, number(MessageKind::take_back), base::packed(block));
-    } else if (parts_.scorer.take_back(block)) {
-      take_back(0, block);
-    }
+    parts_.messenger.send(rank, number(MessageKind::take_back), base::packed(block));
   }
 
   void take_back(int rank, std::uint64_t block) {
@@ -361,10 +471,10 @@ class Coordinator {
     }
   }
 
-  void note_signal(int number, const std::string& rank) {
+  /// Its number, and the rank to which it came.
+  void note_signal(const std::pair<int, std::string>& signal) {
     if (!ordered_ && signal_ == 0) {
-      signal_ = number;
-      signalled_rank_ = rank;
+      std::tie(signal_, signalled_rank_) = signal;
       if (is_perhaps_a_death()) {
         ask_all();
       }
@@ -388,7 +498,7 @@ class Coordinator {
   }
 
   void tell_all(MessageKind kind, const std::vector<std::byte>& bytes = {}) {
-    for (int rank = 1; rank < parts_.messenger.size(); ++rank) {
+    for (int rank = 0; rank < parts_.messenger.size(); ++rank) {
       if (!peer(rank).gone) {
         parts_.messenger.send(rank, number(kind), bytes);
       }
@@ -403,15 +513,14 @@ class Coordinator {
       return;
     }
     if (is_perhaps_a_death()) {
-      for (std::size_t rank = 1; rank < peers_.size(); ++rank) {
+      for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
         const auto& place = parts_.signals.ranks()[rank];
         if (!peers_[rank].gone && place.is_seen_dead()) {
           lose(stop_for_death(place));
           return;
         }
       }
-      if (const auto lost =
-              std::ranges::find_if(peers_.begin() + 1, peers_.end(), [&](const Peer& peer) { return is_silent(peer); });
+      if (const auto lost = std::ranges::find_if(peers_, [&](const Peer& peer) { return is_silent(peer); });
           lost != peers_.end()) {
         lose({base::ExitCode::error,
               base::describe(name_of(static_cast<int>(lost - peers_.begin())) + " is lost",
@@ -420,8 +529,7 @@ class Coordinator {
               true});
         return;
       }
-      if (std::any_of(peers_.begin() + 1, peers_.end(),
-                      [](const Peer& peer) { return !peer.gone && !peer.answered; })) {
+      if (std::ranges::any_of(peers_, [](const Peer& peer) { return !peer.gone && !peer.answered; })) {
         return;
       }
     }
@@ -447,7 +555,6 @@ class Coordinator {
     base::log(clean ? base::LogLevel::warning : base::LogLevel::error,
               "stopping: " + order.cause + (clean ? std::string("; ") + how_to_go_on : ""));
     give_order(std::move(order), MessageKind::stop);
-    parts_.scorer.stop();
     parts_.status.update([&](RunStatus& status) {  // at once: mpirun kills 1 s after it has passed TERM on
       status.state = clean ? "stopping" : order_.state();
       status.cause = order_.cause;
@@ -464,22 +571,14 @@ class Coordinator {
     tell_all(kind, kind == MessageKind::stop ? base::packed(order_) : std::vector<std::byte>());
   }
 
-  /// Signals, silent ranks, status and progress.
+  /// Signals that came, silent ranks, status and progress.
   void look_after() {
     if (since(last_look_) > patience_) {
       held_up_ = since(last_look_);
       held_up_until_ = Clock::now();
     }
-    if (parts_.signals.received() != 0) {
-      note_signal(parts_.signals.received(), parts_.signals.signalled_rank());
-    }
     stop_for_signal();
     stop_for_time_limit();
-    if (!ordered_) {
-      if (const auto cause = parts_.scorer.overdue(); !cause.empty()) {
-        stop({base::ExitCode::error, name_of(0) + ": " + cause});
-      }
-    }
     const auto now = Clock::now();
     if (now - last_look_ > std::chrono::seconds(1)) {
       for (auto& peer : peers_) {
@@ -511,6 +610,7 @@ class Coordinator {
   BlocksLeft& left_;
   Progress progress_;
   std::vector<Peer> peers_;
+  Worker worker_;
   StopOrder order_;
   bool ordered_ = false;
   bool journal_failed_ = false;
@@ -534,132 +634,6 @@ class Coordinator {
   Clock::time_point status_at_ = Clock::now();
   Seconds patience_{base::seconds_from_environment("STEREOSWEEP_RANK_TIMEOUT_S", 120)};
   std::future<void> disk_work_;  ///< the last member: it uses the others
-};
-
-/// The other ranks' main thread.
-class Worker {
- public:
-  Worker(parallel::Messenger& messenger, Scorer& scorer, const sweep::BlockPlan& blocks, const SignalWatcher& signals)
-      : messenger_(messenger), scorer_(scorer), blocks_(blocks), signals_(signals) {}
-
-  StopOrder serve() {
-    parallel::Backoff backoff;
-    while (!finished()) {
-      bool busy = false;
-      while (const auto message = messenger_.poll()) {
-        take(*message);
-        busy = true;
-      }
-      while (const auto scored = scorer_.poll()) {
-        send(*scored);
-        busy = true;
-      }
-      report_signal();
-      report_overdue();
-      check_rank_zero();
-      if (busy || messenger_.moving()) {
-        backoff.reset();
-      }
-      scorer_.wait(backoff.pause());
-    }
-    while (const auto scored = scorer_.poll()) {
-      send(*scored);
-    }
-    messenger_.send(0, number(MessageKind::bye));
-    const auto start = Clock::now();
-    while (!messenger_.all_sent() && since(start) < goodbye_grace) {
-      scorer_.wait(parallel::Backoff().pause());
-    }
-    return order_;
-  }
-
- private:
-  bool finished() const {
-    return ordered_ && (order_.exit_code == base::ExitCode::done || scorer_.idle() || since(ordered_at_) > stop_grace);
-  }
-
-  void take(const parallel::Message& message) {
-    heard_ = Clock::now();
-    switch (static_cast<MessageKind>(message.kind)) {
-      case MessageKind::grant:
-        for (const auto block : base::unpacked<std::vector<std::uint64_t>>(message.bytes)) {
-          if (!ordered_) {
-            scorer_.submit(blocks_.block(block));
-          }
-        }
-        break;
-      case MessageKind::take_back:
-        if (scorer_.take_back(base::unpacked<std::uint64_t>(message.bytes))) {
-          messenger_.send(0, number(MessageKind::returned), message.bytes);
-        }
-        break;
-      case MessageKind::ping:
-        messenger_.send(0, number(MessageKind::pong));
-        break;
-      case MessageKind::finish:
-        obey({base::ExitCode::done, ""});
-        break;
-      case MessageKind::stop:
-        obey(base::unpacked<StopOrder>(message.bytes));
-        break;
-      default:
-        throw base::Error("rank 0 sent a message that only workers send");
-    }
-  }
-
-  void obey(StopOrder order) {
-    order_ = std::move(order);
-    ordered_ = true;
-    ordered_at_ = Clock::now();
-    if (order_.exit_code != base::ExitCode::done) {
-      scorer_.stop();
-    }
-  }
-
-  void send(const Scored& scored) { messenger_.send(0, number(MessageKind::result), base::packed(scored)); }
-
-  void report_signal() {
-    if (signals_.received() != 0 && !reported_) {
-      messenger_.send(0, number(MessageKind::signalled), base::packed(signals_.received()));
-      reported_ = true;
-    }
-  }
-
-  void report_overdue() {
-    if (ordered_ || overdue_) {
-      return;
-    }
-    if (const auto cause = scorer_.overdue(); !cause.empty()) {
-      Scored late;
-      late.failure = cause;
-      send(late);
-      overdue_ = true;
-    }
-  }
-
-  void check_rank_zero() {
-    const auto now = Clock::now();
-    if (now - last_look_ > std::chrono::seconds(1)) {
-      heard_ += now - last_look_;  // this process itself was stopped or starved: its silence is not rank zero's
-    }
-    last_look_ = now;
-    base::fail_if(now - heard_ > patience_,
-                  "rank 0 has not been heard for " + base::format_double(patience_.count()) + " s",
-                  "it hangs or its node is gone");
-  }
-
-  parallel::Messenger& messenger_;
-  Scorer& scorer_;
-  const sweep::BlockPlan& blocks_;
-  const SignalWatcher& signals_;
-  StopOrder order_;
-  bool ordered_ = false;
-  bool reported_ = false;
-  bool overdue_ = false;
-  Clock::time_point ordered_at_;
-  Clock::time_point heard_ = Clock::now();
-  Clock::time_point last_look_ = Clock::now();
-  Seconds patience_{3 * base::seconds_from_environment("STEREOSWEEP_RANK_TIMEOUT_S", 120)};
 };
 
 }  // namespace
@@ -703,7 +677,25 @@ CoordinatorEnd coordinate(const CoordinatorParts& parts, BlocksLeft& left) { ret
 
 StopOrder work_for_rank_zero(parallel::Messenger& messenger, Scorer& scorer, const sweep::BlockPlan& blocks,
                              const SignalWatcher& signals) {
-  return Worker(messenger, scorer, blocks, signals).serve();
+  Worker worker(messenger, scorer, blocks, signals);
+  parallel::Backoff backoff;
+  while (!worker.has_left()) {
+    bool busy = false;
+    while (const auto message = messenger.poll()) {
+      worker.take(*message);
+      busy = true;
+    }
+    busy = worker.report() || busy;
+    if (busy || messenger.moving()) {
+      backoff.reset();
+    }
+    scorer.wait(backoff.pause());
+  }
+  const auto start = Clock::now();
+  while (!messenger.all_sent() && since(start) < goodbye_grace) {
+    scorer.wait(parallel::Backoff().pause());
+  }
+  return worker.order();
 }
 
 }  // namespace stereosweep::run
