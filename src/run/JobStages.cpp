@@ -601,21 +601,10 @@ class JobStages {
     }
   }
 
-  /// Where the template cannot be run here, the log says so; `verify` can do it elsewhere.
-  void audit(const Step& step, const results::JournalStore& journal) const {
-    try {
-      if (const auto compared = audit_chat(job_.job(), step.run->probe(), journal); compared > 0) {
-        base::log(base::LogLevel::info, base::counted(compared, "conversation") +
-                                            " as the model's own chat template writes them (each rendered once more)");
-      }
-    } catch (const base::InputError& fault) {
-      base::log(base::LogLevel::warning,
-                std::string("the conversations were not rendered a second time: ") + fault.what());
-    }
-  }
-
   void export_step(Step& step, const results::JournalStore& journal) {
-    audit(step, journal);
+    if (const auto audit = audit_chat(job_.job(), step.run->probe(), journal); !audit.line.empty()) {
+      base::log(audit.level, audit.line);
+    }
     const auto summary =
         export_stage(job_.directory, job_.job(), *step.stage, step.run->probe(), journal, &*job_.lease,
                      [&](std::uint64_t num_blocks) {

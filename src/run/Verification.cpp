@@ -138,17 +138,6 @@ StageAgreement verify_stage(const probes::Probe& probe, const results::JournalSt
   return agreement;
 }
 
-/// Throws Error where a conversation is another one than the model's own chat template writes.
-std::string audit_line(const sweep::Job& job, const probes::Probe& probe, const results::JournalStore& store) {
-  try {
-    const auto compared = audit_chat(job, probe, store);
-    return compared == 0 ? ""
-                         : base::counted(compared, "conversation") + " as the model's own chat template writes them\n";
-  } catch (const base::InputError& fault) {
-    return std::string("conversations were not rendered a second time: ") + fault.what() + "\n";
-  }
-}
-
 FileCheck check_file(const std::filesystem::path& path) {
   const auto name = path.filename().string();
   try {
@@ -280,7 +269,7 @@ Verification verify_run(const VerificationRequest& request) {
     if (!engine) {
       engine = make_engine(machine, directory.root(), std::nullopt, nullptr);  // a server might say other things
     }
-    verification.conversations = audit_line(job, *probe, store);
+    verification.conversations = audit_chat(job, *probe, store).line;
     verification.stages.push_back(verify_stage(*probe, store, stage->name(), request, *engine));
   }
   verification.level = level_of(verification, job.model.dtype);
@@ -301,7 +290,7 @@ std::string describe(const Verification& verification, const VerificationRequest
   for (const auto& stage : verification.stages) {
     text += describe(stage, request);
   }
-  text += verification.conversations;
+  text += verification.conversations + (verification.conversations.empty() ? "" : "\n");
   for (const auto& line : verification.differences) {
     text += "differs from the run: " + line + "\n";
   }

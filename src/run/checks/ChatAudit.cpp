@@ -45,12 +45,9 @@ void compare(const chat::ChatTemplate& chat, const chat::TemplateSource& source,
   }
 }
 
-}  // namespace
-
-std::uint64_t audit_chat(const sweep::Job& job, const probes::Probe& probe, const results::JournalStore& journal) {
-  if (!job.model.chat || !job.model.chat->origin) {
-    return 0;
-  }
+/// Returns how many conversations were compared. Throws as audit_chat; InputError where the template cannot be run
+/// here, or is another one.
+std::uint64_t compare_all(const sweep::Job& job, const probes::Probe& probe, const results::JournalStore& journal) {
   const auto& origin = *job.model.chat->origin;
   const auto source = chat::find_template(job.model.location(), origin.name);
   base::refuse_if(!source || base::to_hex(base::sha256(source->text)) != origin.sha256,
@@ -71,6 +68,22 @@ std::uint64_t audit_chat(const sweep::Job& job, const probes::Probe& probe, cons
   }
   compare(*job.model.chat, *source, waiting);
   return seen.size();
+}
+
+}  // namespace
+
+ChatAudit audit_chat(const sweep::Job& job, const probes::Probe& probe, const results::JournalStore& journal) {
+  if (!job.model.chat || !job.model.chat->origin) {
+    return {};
+  }
+  try {
+    const auto compared = compare_all(job, probe, journal);
+    return {compared == 0 ? ""
+                          : base::counted(compared, "conversation") +
+                                " as the model's own chat template writes them (each rendered once more)"};
+  } catch (const base::InputError& fault) {
+    return {std::string("the conversations were not rendered a second time: ") + fault.what(), base::LogLevel::warning};
+  }
 }
 
 }  // namespace stereosweep::run
