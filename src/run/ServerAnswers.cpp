@@ -52,11 +52,10 @@ class JournaledAnswers final : public server::AnswerStore {
     const auto number = base::stream_of(base::sha256(attempt_ + " " + std::to_string(kept_.size())));
     writer_->stage({request, number, 1, {}}, std::as_bytes(std::span(answer)));
     kept_.emplace(request, answer);
-    is_open_ = true;
   }
 
   void commit() override {
-    if (std::exchange(is_open_, false)) {
+    if (writer_) {
       writer_->commit();
     }
   }
@@ -66,7 +65,6 @@ class JournaledAnswers final : public server::AnswerStore {
   std::string attempt_;
   std::unique_ptr<results::JournalWriter> writer_;  ///< null: nothing is asked
   std::map<base::Digest, std::string> kept_;        ///< in this start
-  bool is_open_ = false;                            ///< something is not committed
 };
 
 }  // namespace
