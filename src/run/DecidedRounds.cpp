@@ -108,7 +108,7 @@ std::vector<std::uint64_t> DecidedRounds::wanted(const results::JournalStore* jo
       }
       table_->add(*journal);
       own = table_->scores();
-      own->num_rounds = num_rounds();
+      own->num_rounds = record.rounds.size();
     }
   });
   const findings::Workers workers{world_};
@@ -117,9 +117,9 @@ std::vector<std::uint64_t> DecidedRounds::wanted(const results::JournalStore* jo
   std::vector<std::uint64_t> blocks;
   parallel::coordinated(world_, [&] {
     if (journal != nullptr) {
-      const auto before = num_rounds();
+      const auto before = record.rounds.size();
       blocks = advance(deciding, shared.scores(), *journal);
-      if (num_rounds() > before) {
+      if (record.rounds.size() > before) {
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
         base::log(base::LogLevel::info, "deciding took " + results::fixed(took.count(), 1) + " s");
       }
@@ -134,9 +134,9 @@ std::vector<std::uint64_t> DecidedRounds::advance(const findings::Deciding& deci
   for (std::size_t round = 0;; ++round) {
     const auto needed = deciding.needed_next(decisions, round);
     if (needed.empty()) {
-      record_.num_blocks = journal.records().size();
-      record_.is_finished = true;
-      record_.write(root_);
+      record.num_blocks = journal.records().size();
+      record.is_finished = true;
+      record.write(root_);
       return {};
     }
     auto blocks = blocks_of(needed, scores);
@@ -146,14 +146,14 @@ std::vector<std::uint64_t> DecidedRounds::advance(const findings::Deciding& deci
     }
     decisions = deciding.after(round + 1);
     const auto digest = base::to_hex(findings::digest_of_round(decisions, round));
-    base::fail_if(round < num_rounds() && record_.rounds[round] != digest,
+    base::fail_if(round < record.rounds.size() && record.rounds[round] != digest,
                   "round " + std::to_string(round + 1) + " comes to other decisions than an earlier start wrote down",
                   "its journal has changed, or another build computes statistics otherwise",
                   "Go on with the program and the files of that start, or start anew with --overwrite.");
-    if (round == num_rounds()) {
-      record_.rounds.push_back(digest);
-      record_.write(root_);
-      base::log(base::LogLevel::info, "round " + std::to_string(num_rounds()) + ": of " +
+    if (round == record.rounds.size()) {
+      record.rounds.push_back(digest);
+      record.write(root_);
+      base::log(base::LogLevel::info, "round " + std::to_string(record.rounds.size()) + ": of " +
                                           base::counted(decisions.rows.size(), "row") + " " + counts_text(decisions));
     }
   }

@@ -50,12 +50,7 @@ class DecidedRounds {
   DecidedRounds(const std::filesystem::path& root, const sweep::Job& job, const probes::Probe& probe,
                 const parallel::Communicator& world);
 
-  /// Rank zero: what earlier starts have decided. Throws as RoundsRecord::read.
-  void read_record() { record_ = RoundsRecord::read(root_); }
-  bool is_finished(std::uint64_t num_blocks_in_journal) const {
-    return record_.is_finished_with(num_blocks_in_journal);
-  }
-  std::size_t num_rounds() const { return record_.rounds.size(); }
+  RoundsRecord record;  ///< rank zero's
 
   /// Collective: decides every round whose blocks are in the journal (rank zero's, null elsewhere), each anew from the
   /// first, and writes it down before it says which blocks the next one needs; none: no row is open. Throws Error where
@@ -73,7 +68,6 @@ class DecidedRounds {
   const sweep::Job& job_;
   const probes::Probe& probe_;
   const parallel::Communicator& world_;
-  RoundsRecord record_;
   std::unique_ptr<RoundScores> table_;  ///< rank zero's
 };
 

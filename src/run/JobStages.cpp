@@ -116,7 +116,7 @@ class StageRun {
   void agree_whether_complete() { complete_ = job_.world.broadcast(job_.leads() && is_complete(), 0); }
   /// Rank zero.
   bool is_complete() const {
-    return rounds_ ? rounds_->is_finished(left_->num_done()) : left_->num_done() == left_->size();
+    return rounds_ ? rounds_->record.is_finished_with(left_->num_done()) : left_->num_done() == left_->size();
   }
 
   void read_journals() {
@@ -128,10 +128,10 @@ class StageRun {
     const auto& blocks = probe_->blocks();
     try {
       if (rounds_) {
-        rounds_->read_record();
+        rounds_->record = RoundsRecord::read(job_.directory.root());
       }
       const auto num_records = store_->records().size();
-      const bool is_all = rounds_ ? rounds_->is_finished(num_records) : num_records == blocks.num_blocks();
+      const bool is_all = rounds_ ? rounds_->record.is_finished_with(num_records) : num_records == blocks.num_blocks();
       job_.directory.require_same_settings(*store_, job_.job(), settings_,
                                            is_all ? RunDirectory::Left::nothing : RunDirectory::Left::blocks);
     } catch (const base::InputError&) {
@@ -164,8 +164,9 @@ class StageRun {
     }
     job_.status->update([&](RunStatus& status) {
       const auto cells = cells_per_context(probe_->schema());
-      const bool is_over = rounds_ && rounds_->is_finished(store_->records().size());  // then the last one
-      status.stage = rounds_ ? "round " + std::to_string(rounds_->num_rounds() + (is_over ? 0 : 1)) : stage_.name();
+      const bool is_over = rounds_ && rounds_->record.is_finished_with(store_->records().size());  // then the last one
+      status.stage =
+          rounds_ ? "round " + std::to_string(rounds_->record.rounds.size() + (is_over ? 0 : 1)) : stage_.name();
       status.blocks_total = left_->size();
       status.blocks_done = left_->num_done();
       status.blocks_resumed = num_resumed_;
