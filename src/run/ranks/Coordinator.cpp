@@ -198,9 +198,11 @@ class Coordinator {
   Peer& peer(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
 
   bool everyone_gone() const {
-    const bool failed = order_.exit_code != base::ExitCode::done;
-    return std::ranges::all_of(peers_, [&](const Peer& peer) { return peer.gone || (failed && is_silent(peer)); });
+    const auto is_away = [&](const Peer& peer) { return peer.gone || (is_stopping() && is_silent(peer)); };
+    return std::ranges::all_of(peers_, is_away);
   }
+
+  bool is_stopping() const { return ordered_ && order_.exit_code != base::ExitCode::done; }
 
   bool all_accepted() const { return left_.num_done() == left_.size(); }
 
@@ -211,7 +213,7 @@ class Coordinator {
     if (!ordered_) {
       return false;
     }
-    const bool give_up = order_.exit_code != base::ExitCode::done && since(ordered_at_) > stop_grace + goodbye_grace;
+    const bool give_up = is_stopping() && since(ordered_at_) > stop_grace + goodbye_grace;
     return (everyone_gone() && !take_all()) || give_up;
   }
 
@@ -547,7 +549,7 @@ class Coordinator {
   }
 
   void stop(StopOrder order) {
-    if (ordered_ && order_.exit_code != base::ExitCode::done) {
+    if (is_stopping()) {
       base::log(base::LogLevel::warning, "while stopping: " + order.cause);
       return;
     }
@@ -590,8 +592,7 @@ class Coordinator {
       ping_all();
     }
     for (int rank = 1; rank < parts_.messenger.size(); ++rank) {
-      if (!peer(rank).gone && !lost_ && now - peer(rank).heard > patience_) {
-        lost_ = true;
+      if (!peer(rank).gone && !is_stopping() && now - peer(rank).heard > patience_) {
         lose({base::ExitCode::error,
               base::describe(name_of(rank) + " has not answered for " + base::format_double(patience_.count()) + " s",
                              "it hangs, was stopped, or its node is gone"),
@@ -614,7 +615,6 @@ class Coordinator {
   StopOrder order_;
   bool ordered_ = false;
   bool journal_failed_ = false;
-  bool lost_ = false;
   bool status_is_due_ = false;
   int signal_ = 0;  ///< the first that came to any rank
   std::string signalled_rank_;
