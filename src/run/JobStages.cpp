@@ -236,8 +236,6 @@ class StageRun {
     const auto& blocks = probe_->blocks();
     const auto fingerprint = job_.settings.fingerprint();
     std::uint64_t taken = 0;
-    std::uint64_t contexts = 0;
-    query::EngineCounts cost;
     for (std::uint64_t index = 0; !old_store.records().empty() && index < blocks.num_blocks(); ++index) {
       const auto block = blocks.block(index);
       if (left_->is_done(index) || !left_->is_wanted(index)) {
@@ -258,13 +256,11 @@ class StageRun {
         continue;
       }
       journal_->stage({key, index, block.num_contexts, block_cost}, payload);
-      cost += block_cost;
       if (journal_->staged_bytes() > (std::size_t{8} << 20)) {
         journal_->commit();
       }
       left_->mark_done(index);
       ++taken;
-      contexts += block.num_contexts;
     }
     journal_->commit();
     base::log(base::LogLevel::info,
@@ -274,12 +270,9 @@ class StageRun {
     if (num_reused_ == 0 && !old_store.attempts().empty()) {
       warn_of_no_reuse(old_directory, old_store);
     }
-    job_.status->update([&](RunStatus& status) {
-      status.blocks_reused = num_reused_;
-      status.blocks_done += taken;
-      status.cells_done += contexts * cells_per_context(probe_->schema());
-      status.cost += cost;
-    });
+    journal_->write_index();  // then no payload is read again
+    store_ = results::JournalStore::open(job_.directory.root(), stage_.name());
+    show_in_status();
   }
 
   void warn_of_no_reuse(const std::filesystem::path& old_directory, const results::JournalStore& old_store) const {
