@@ -308,7 +308,7 @@ class Coordinator {
   /// Once no rank holds a block, and none has time for another.
   void stop_for_time_limit() {
     const auto holds_none = [](const Peer& peer) { return peer.held.empty(); };
-    if (ordered_ || !parts_.time_limit || !held_back_.empty() || !left_.any_left() ||
+    if (ordered_ || !parts_.time_limit || staged_bytes_ >= most_waiting_bytes || !left_.any_left() ||
         !std::ranges::all_of(peers_, holds_none)) {
       return;
     }
@@ -385,8 +385,6 @@ class Coordinator {
     if (staged_bytes_ < most_waiting_bytes) {
       grant(rank);
       share_out();
-    } else {
-      held_back_.push_back(rank);
     }
     if (journal_failed_) {
       return;
@@ -423,8 +421,8 @@ class Coordinator {
     };
     // Where no thread can be started it is deferred, and done by this one. (A temporary would have been moved from.)
     disk_work_ = std::async(std::launch::async | std::launch::deferred, work);
-    for (const int rank : std::exchange(held_back_, {})) {
-      grant(rank);
+    for (int rank = 0; rank < parts_.messenger.size(); ++rank) {
+      grant(rank);  // which was not granted more while too much waited
     }
   }
 
@@ -622,7 +620,6 @@ class Coordinator {
   std::optional<Clock::time_point> held_up_until_;
   std::vector<Scored> staged_;  ///< for the journal
   std::size_t staged_bytes_ = 0;
-  std::vector<int> held_back_;  ///< ranks that get their next block once the disk is done
   bool told_starts_ = false;
   const Clock::time_point began_ = Clock::now();
   Clock::time_point ordered_at_;
