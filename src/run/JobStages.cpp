@@ -15,6 +15,7 @@
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
 #include "parallel/TensorGroup.hpp"
+#include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
 #include "results/Reader.hpp"
 #include "run/DecidedRounds.hpp"
@@ -181,7 +182,10 @@ class StageRun {
 
   void require_space(std::uint64_t contexts_left) {
     const auto& folder = job_.directory.root();
-    auto size = output_size(*probe_, contexts_left);
+    const auto bytes = [&](std::uint64_t num_contexts) {
+      return static_cast<std::uint64_t>(probes::output_bytes(probe_->schema(), num_contexts, 0));
+    };
+    OutputSize size{bytes(contexts_left), bytes(probe_->blocks().num_contexts())};
     size.of_round = rounds_ ? 2 * size.journal : 0;  // raw numbers and scores, each about as large
     const auto warning = check_space(folder, size, free_space(folder));
     if (!warning.empty() && !std::exchange(told_of_space_, true)) {

@@ -9,13 +9,6 @@ namespace stereosweep::run {
 
 using probes::megabytes;
 
-OutputSize output_size(const probes::Probe& probe, std::uint64_t contexts_left) {
-  const auto bytes = [&](std::uint64_t num_contexts) {
-    return static_cast<std::uint64_t>(probes::output_bytes(probe.schema(), num_contexts, 0));
-  };
-  return {bytes(contexts_left), bytes(probe.blocks().num_contexts())};
-}
-
 std::uint64_t free_space(const std::filesystem::path& folder) {
   std::error_code unknown;
   return std::filesystem::space(folder, unknown).available;

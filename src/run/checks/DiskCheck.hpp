@@ -5,8 +5,6 @@
 #include <filesystem>
 #include <string>
 
-#include "probes/Probe.hpp"
-
 namespace stereosweep::run {
 
 /// What a stage has still to write. Bytes; texts are not counted.
@@ -15,9 +13,6 @@ struct OutputSize {
   std::uint64_t exported = 0;  ///< the whole HDF5 file before compression
   std::uint64_t of_round = 0;  ///< files that a round has for a moment
 };
-
-/// Of `probe`, where so many of its contexts are still to be scored.
-OutputSize output_size(const probes::Probe& probe, std::uint64_t contexts_left);
 
 /// What this user may still write below `folder`, in bytes; the largest number where that is unknown. Quotas are not
 /// seen.
