@@ -181,14 +181,16 @@ void TensorGroup::finish_order() {
   }
 }
 
-void TensorGroup::fail(const std::string& cause) noexcept {
+bool TensorGroup::fail(const std::string& cause) noexcept {
   auto& shared = header();
   std::uint32_t expected = 0;
-  if (shared.failed.compare_exchange_strong(expected, 1)) {
-    const auto length = std::min(cause.size(), sizeof(shared.cause) - 1);
-    std::memcpy(shared.cause, cause.data(), length);
-    shared.failed.store(2, std::memory_order_release);
+  if (!shared.failed.compare_exchange_strong(expected, 1)) {
+    return false;
   }
+  const auto length = std::min(cause.size(), sizeof(shared.cause) - 1);
+  std::memcpy(shared.cause, cause.data(), length);
+  shared.failed.store(2, std::memory_order_release);
+  return true;
 }
 
 std::string TensorGroup::failure() const {

@@ -59,8 +59,9 @@ class TensorGroup {
   /// may have been given meanwhile. Throws Error if a rank has failed.
   void finish_order();
 
-  /// Makes every call of every rank throw from now on; the first cause counts. Never throws.
-  void fail(const std::string& cause) noexcept;
+  /// Makes every call of every rank throw from now on; the first cause counts. Returns whether this is it. Never
+  /// throws.
+  bool fail(const std::string& cause) noexcept;
   /// Why all calls throw; empty: no rank has failed.
   std::string failure() const;
 

@@ -192,10 +192,10 @@ struct Scorer::State {
   std::exception_ptr start_failure;
   int in_flight = 0;  ///< blocks that run or ran and are not ready
   bool started = false;
-  int planners = 0;           ///< threads that plan or will
-  std::mutex turn;            ///< of the thread that begins to plan
-  bool all_begun = false;     ///< by that thread: there is nothing more to plan
-  bool failed_first = false;  ///< of the ranks of the group
+  int planners = 0;                        ///< threads that plan or will
+  std::mutex turn;                         ///< of the thread that begins to plan
+  bool all_begun = false;                  ///< by that thread: there is nothing more to plan
+  std::atomic<bool> failed_first = false;  ///< of the ranks of the group
   bool all_run = false;
   bool stopped = false;
   bool ending = false;
@@ -322,10 +322,8 @@ struct Scorer::State {
 
   void finish(BlockWork& work) {
     auto scored = work.finish(parts.fingerprint);
-    if (parts.group && scored.failure.empty()) {
-      finish_order(scored);
-    } else if (parts.group) {
-      blame(scored);
+    if (parts.group) {
+      agree(scored);
     }
     const std::lock_guard lock(mutex);
     if (!follows()) {
@@ -337,8 +335,14 @@ struct Scorer::State {
 
   /// A block counts where all ranks of the group have scored it: once another has failed sums on a GPU go on with wrong
   /// numbers, and a rank that is left behind would be noticed with the next block at the earliest. So a failure of a
-  /// rank that follows reaches the run through the leader.
-  void finish_order(Scored& scored) const {
+  /// rank that follows reaches the run through the leader. An error may come of another rank's failure.
+  void agree(Scored& scored) {
+    if (!scored.failure.empty()) {
+      fail_together(scored.failure);
+      const bool is_own = failed_first || scored.failure_code == base::ExitCode::usage;
+      scored.failure = is_own ? scored.failure : parts.group->failure();
+      return;
+    }
     try {
       parts.group->finish_order();
     } catch (const base::Error& error) {
@@ -346,20 +350,9 @@ struct Scorer::State {
     }
   }
 
-  /// An error may come of another rank's failure.
-  void blame(Scored& scored) {
-    fail_together(scored.failure);
-    const std::lock_guard lock(mutex);
-    if (!failed_first && scored.failure_code != base::ExitCode::usage) {
-      scored.failure = parts.group->failure();
-    }
-  }
-
   /// The others of the group may wait for this rank in the middle of a sum. The first cause counts.
   void fail_together(const std::string& failure) {
-    if (parts.group && !failure.empty() && parts.group->failure().empty()) {
-      parts.group->fail(failure);
-      const std::lock_guard lock(mutex);
+    if (parts.group && !failure.empty() && parts.group->fail(failure)) {
       failed_first = true;
     }
   }
