@@ -1,7 +1,6 @@
 #include "parallel/Messenger.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <set>
 
@@ -18,14 +17,12 @@ constexpr std::size_t most_incoming = 64;  // the others wait where they are
 
 }  // namespace
 
-/// A message on its way: one word with its size, its bytes, and as many more as fill a word.
+/// A message on its way: its bytes, and as many more as fill a word.
 struct Messenger::Transfer {
   int source = 0;
-  int kind = 0;  ///< MPI's tag
+  int tag = 0;  ///< its kind, and in the last digit (of eight) how many more
   std::vector<std::byte> frame;
   MPI_Request request = MPI_REQUEST_NULL;
-
-  int num_words() const { return static_cast<int>(frame.size() / sizeof(Word)); }
 
   bool has_ended() {
     int done = 0;
@@ -51,14 +48,13 @@ void Messenger::send(int destination, std::uint32_t kind, std::vector<std::byte>
     own_.push_back({rank(), kind, std::move(bytes)});
     return;
   }
-  const Word size = bytes.size();
-  const auto words = 1 + (size + sizeof(Word) - 1) / sizeof(Word);
+  const auto words = (bytes.size() + sizeof(Word) - 1) / sizeof(Word);
   STEREOSWEEP_ASSERT(words <= std::numeric_limits<int>::max(), "a message has less than 16 GiB");
   auto& message = *outgoing_.emplace_back(std::make_unique<Transfer>());
+  message.tag = static_cast<int>(kind * sizeof(Word) + words * sizeof(Word) - bytes.size());
+  message.frame = std::move(bytes);
   message.frame.resize(words * sizeof(Word));
-  std::memcpy(message.frame.data(), &size, sizeof(Word));
-  std::ranges::copy(bytes, message.frame.begin() + sizeof(Word));
-  check_mpi(MPI_Isend(message.frame.data(), message.num_words(), MPI_UINT64_T, destination, static_cast<int>(kind),
+  check_mpi(MPI_Isend(message.frame.data(), static_cast<int>(words), MPI_UINT64_T, destination, message.tag,
                       group_.handle()->value, &message.request),
             "MPI_Isend");
 }
@@ -82,7 +78,7 @@ void Messenger::accept() {
     check_mpi(MPI_Get_count(&status, MPI_UINT64_T, &words), "MPI_Get_count");
     auto& message = *incoming_.emplace_back(std::make_unique<Transfer>());
     message.source = status.MPI_SOURCE;
-    message.kind = status.MPI_TAG;
+    message.tag = status.MPI_TAG;
     message.frame.resize(static_cast<std::size_t>(words) * sizeof(Word));
     check_mpi(MPI_Imrecv(message.frame.data(), words, MPI_UINT64_T, &matched, &message.request), "MPI_Imrecv");
   }
@@ -105,12 +101,9 @@ std::optional<Message> Messenger::poll() {
     if (!seen.insert(message.source).second || !message.has_ended()) {
       continue;
     }
-    Word size = 0;
-    std::memcpy(&size, message.frame.data(), sizeof(Word));
-    STEREOSWEEP_ASSERT(size <= message.frame.size() - sizeof(Word), "a message holds what its head says");
-    Message whole{message.source, static_cast<std::uint32_t>(message.kind), std::move(message.frame)};
-    whole.bytes.erase(whole.bytes.begin(), whole.bytes.begin() + sizeof(Word));
-    whole.bytes.resize(size);
+    const auto tag = static_cast<std::size_t>(message.tag);
+    Message whole{message.source, static_cast<std::uint32_t>(tag / sizeof(Word)), std::move(message.frame)};
+    whole.bytes.resize(whole.bytes.size() - tag % sizeof(Word));
     incoming_.erase(it);
     return whole;
   }

@@ -31,7 +31,7 @@ class Messenger {
   int rank() const { return group_.rank(); }
   int size() const { return group_.size(); }
   /// Returns at once; keeps the bytes, of those to another rank less than 16 GiB, until they are delivered. Kinds are
-  /// below 32768.
+  /// below 4096, since MPI promises tags up to 32767.
   void send(int destination, std::uint32_t kind, std::vector<std::byte> bytes = {});
   /// The next message that has arrived whole, from anyone. Never waits, whatever became of a sender. Also moves what
   /// is being sent.
