@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <limits>
 #include <memory>
 #include <type_traits>
@@ -55,67 +56,56 @@ std::vector<const results::JournalRecord*> sample_of(const results::JournalStore
   return sample;
 }
 
-/// Compares blocks of one probe cube by cube.
-class Comparer {
- public:
-  Comparer(const probes::Probe& probe, StageAgreement& agreement) : probe_(probe), agreement_(agreement) {}
+void compare_numbers(StageAgreement& agreement, double before, double after, const auto& place) {
+  ++agreement.numbers.compared;
+  const bool is_zero_turned = before == 0 && std::signbit(before) != std::signbit(after);
+  if ((before == after && !is_zero_turned) || (std::isnan(before) && std::isnan(after))) {
+    return;
+  }
+  ++agreement.numbers.different;
+  const bool finite = std::isfinite(before) && std::isfinite(after);
+  const auto difference =
+      finite ? std::abs(after - before) / std::max(1.0, std::abs(before)) : std::numeric_limits<double>::infinity();
+  if (difference > agreement.largest || agreement.numbers.different == 1) {
+    agreement.largest = difference;
+    agreement.numbers.place = place();
+  }
+}
 
-  void add(const sweep::Block& block, const results::RawBlock& stored, const results::RawBlock& now) {
-    ++agreement_.compared;
-    const auto& cubes = probe_.schema().cubes;
-    for (std::size_t c = 0; c < cubes.size(); ++c) {
-      std::visit(
-          [&]<class T>(const std::vector<T>& before) {
-            const auto& after = std::get<std::vector<T>>(now.columns[c]);
-            for (std::size_t i = 0; i < before.size(); ++i) {
-              const auto place = [&] { return cubes[c].name + " of " + probes::place_of(probe_, block, cubes[c], i); };
-              if constexpr (std::is_floating_point_v<T>) {
-                compare_numbers(before[i], after[i], place);
-              } else if constexpr (std::is_same_v<T, std::int32_t>) {
-                compare_words(agreement_.counts, before[i], after[i], place);
-              } else {
-                compare_words(agreement_.words, before[i], after[i], place);
-              }
+std::string shown(const std::string& text) { return "'" + base::excerpt(base::printable(text), 60) + "'"; }
+std::string shown(std::integral auto number) { return std::to_string(number); }
+
+template <class T>
+void compare_words(Tally& tally, const T& before, const T& after, const auto& place) {
+  ++tally.compared;
+  if (before != after && tally.different++ == 0) {
+    tally.place = place() + ": " + shown(before) + ", now " + shown(after);
+  }
+}
+
+/// Cube by cube.
+void compare_blocks(const probes::Probe& probe, const sweep::Block& block, const results::RawBlock& stored,
+                    const results::RawBlock& now, StageAgreement& agreement) {
+  ++agreement.compared;
+  const auto& cubes = probe.schema().cubes;
+  for (std::size_t c = 0; c < cubes.size(); ++c) {
+    std::visit(
+        [&]<class T>(const std::vector<T>& before) {
+          const auto& after = std::get<std::vector<T>>(now.columns[c]);
+          for (std::size_t i = 0; i < before.size(); ++i) {
+            const auto place = [&] { return cubes[c].name + " of " + probes::place_of(probe, block, cubes[c], i); };
+            if constexpr (std::is_floating_point_v<T>) {
+              compare_numbers(agreement, before[i], after[i], place);
+            } else if constexpr (std::is_same_v<T, std::int32_t>) {
+              compare_words(agreement.counts, before[i], after[i], place);
+            } else {
+              compare_words(agreement.words, before[i], after[i], place);
             }
-          },
-          stored.columns[c]);
-    }
+          }
+        },
+        stored.columns[c]);
   }
-
- private:
-  void compare_numbers(double before, double after, const auto& place) {
-    ++agreement_.numbers.compared;
-    const bool is_zero_turned = before == 0 && std::signbit(before) != std::signbit(after);
-    if ((before == after && !is_zero_turned) || (std::isnan(before) && std::isnan(after))) {
-      return;
-    }
-    ++agreement_.numbers.different;
-    const bool finite = std::isfinite(before) && std::isfinite(after);
-    const auto difference =
-        finite ? std::abs(after - before) / std::max(1.0, std::abs(before)) : std::numeric_limits<double>::infinity();
-    if (difference > agreement_.largest || agreement_.numbers.different == 1) {
-      agreement_.largest = difference;
-      agreement_.numbers.place = place();
-    }
-  }
-
-  static std::string shown(const std::string& text) { return "'" + base::excerpt(base::printable(text), 60) + "'"; }
-  template <class Number>
-  static std::string shown(Number number) {
-    return std::to_string(number);
-  }
-
-  template <class T, class Place>
-  static void compare_words(Tally& tally, const T& before, const T& after, const Place& place) {
-    ++tally.compared;
-    if (before != after && tally.different++ == 0) {
-      tally.place = place() + ": " + shown(before) + ", now " + shown(after);
-    }
-  }
-
-  const probes::Probe& probe_;
-  StageAgreement& agreement_;
-};
+}
 
 /// Scores the sample of one stage again.
 StageAgreement verify_stage(const probes::Probe& probe, const results::JournalStore& store, const std::string& name,
@@ -123,7 +113,6 @@ StageAgreement verify_stage(const probes::Probe& probe, const results::JournalSt
   StageAgreement agreement;
   agreement.stage = name;
   agreement.scored = store.records().size();
-  Comparer comparer(probe, agreement);
   InWork in_work;
   for (const auto* record : sample_of(store, request)) {
     const auto block = probe.blocks().block(record->block_index);
@@ -132,8 +121,8 @@ StageAgreement verify_stage(const probes::Probe& probe, const results::JournalSt
       throw base::Error(scored.failure, scored.failure_code);
     }
     base::ByteReader in(scored.payload);
-    comparer.add(block, *store.read_block(block, probe.schema()),
-                 results::RawBlock::read(in, probe.schema(), block.num_contexts));
+    compare_blocks(probe, block, *store.read_block(block, probe.schema()),
+                   results::RawBlock::read(in, probe.schema(), block.num_contexts), agreement);
   }
   return agreement;
 }
