@@ -113,10 +113,9 @@ StageAgreement verify_stage(const probes::Probe& probe, const results::JournalSt
   StageAgreement agreement;
   agreement.stage = name;
   agreement.scored = store.records().size();
-  InWork in_work;
   for (const auto* record : sample_of(store, request)) {
     const auto block = probe.blocks().block(record->block_index);
-    const auto scored = score_block(probe, base::Digest(), &engine, block, in_work);
+    const auto scored = score_block(probe, engine, block);
     if (!scored.failure.empty()) {
       throw base::Error(scored.failure, scored.failure_code);
     }

@@ -128,10 +128,9 @@ sweep::Job bench_job(std::int64_t contexts, bool with_set) {
 
 // Blocks in a row without any overlap: seconds.
 double one_after_the_other(const probes::Probe& probe, SleepingEngine& engine, std::uint64_t count) {
-  run::InWork in_work;
   const auto begin = Clock::now();
   for (std::uint64_t i = 0; i < count; ++i) {
-    run::score_block(probe, {}, &engine, probe.blocks().block(1 + i), in_work);
+    run::score_block(probe, engine, probe.blocks().block(1 + i));
   }
   return Seconds(Clock::now() - begin).count();
 }

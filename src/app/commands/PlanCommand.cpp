@@ -178,7 +178,6 @@ std::unique_ptr<query::Engine> load_engine(const probes::PlanRequest& request) {
 /// Blocks in steps of the golden section, so that any number of first ones lies spread over all.
 Measurement measure(const probes::Probe& probe, query::Engine& engine) {
   const auto& blocks = probe.blocks();
-  run::InWork in_work;
   Measurement measured;
   std::set<std::uint64_t> seen;
   for (std::size_t step = 0; step < most_blocks && measured.seconds < budget_s; ++step) {
@@ -187,7 +186,7 @@ Measurement measure(const probes::Probe& probe, query::Engine& engine) {
     if (!seen.insert(index).second) {
       continue;
     }
-    const auto scored = run::score_block(probe, {}, &engine, blocks.block(index), in_work);
+    const auto scored = run::score_block(probe, engine, blocks.block(index));
     if (!scored.failure.empty()) {
       throw base::Error(scored.failure);
     }

@@ -163,12 +163,12 @@ Scored BlockWork::finish(const base::Digest& fingerprint) {
   return std::move(scored_);
 }
 
-Scored score_block(const probes::Probe& probe, const base::Digest& fingerprint, const query::Engine* engine,
-                   const sweep::Block& block, InWork& in_work) {
-  BlockWork work(probe, engine, block, in_work);
+Scored score_block(const probes::Probe& probe, const query::Engine& engine, const sweep::Block& block) {
+  InWork in_work;
+  BlockWork work(probe, &engine, block, in_work);
   work.plan();
   work.run();
-  return work.finish(fingerprint);
+  return work.finish(base::Digest());
 }
 
 struct Scorer::State {

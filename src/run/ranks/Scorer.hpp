@@ -102,9 +102,8 @@ class BlockWork {
   std::optional<Clock::time_point> start_;  ///< of the clock; nothing: it stands still, since the block waits
 };
 
-/// Plans, runs and finishes; without an engine (null) finishes alone. Does not throw.
-Scored score_block(const probes::Probe& probe, const base::Digest& fingerprint, const query::Engine* engine,
-                   const sweep::Block& block, InWork& in_work);
+/// Plans, runs and finishes; nobody watches. For its numbers: the key is of no settings. Does not throw.
+Scored score_block(const probes::Probe& probe, const query::Engine& engine, const sweep::Block& block);
 
 /// While one block runs the next ones are planned and the last one is finished, in threads of their own.
 class Scorer {
