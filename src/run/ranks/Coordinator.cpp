@@ -63,7 +63,7 @@ class Worker {
     }
   }
 
-  /// What was scored, a signal, a block that takes too long; at the end goodbye. Returns whether anything was scored.
+  /// What was scored, a signal; at the end goodbye. Returns whether anything was scored.
   bool report() {
     bool any = false;
     if (has_left_) {
@@ -75,7 +75,6 @@ class Worker {
       any = true;
     }
     report_signal();
-    report_overdue();
     check_rank_zero();
     if (has_left_) {
       messenger_.send(0, number(MessageKind::bye));
@@ -107,18 +106,6 @@ class Worker {
     }
   }
 
-  void report_overdue() {
-    if (ordered_ || overdue_) {
-      return;
-    }
-    if (const auto cause = scorer_.overdue(); !cause.empty()) {
-      Scored late;
-      late.failure = cause;
-      send(late);
-      overdue_ = true;
-    }
-  }
-
   void check_rank_zero() {
     const auto now = Clock::now();
     if (now - last_look_ > std::chrono::seconds(1)) {
@@ -138,7 +125,6 @@ class Worker {
   bool ordered_ = false;
   bool has_left_ = false;
   bool reported_ = false;
-  bool overdue_ = false;
   Clock::time_point ordered_at_;
   Clock::time_point heard_ = Clock::now();
   Clock::time_point last_look_ = Clock::now();

@@ -198,6 +198,7 @@ struct Scorer::State {
   std::atomic<bool> failed_first = false;  ///< of the ranks of the group
   bool all_run = false;
   bool stopped = false;
+  bool is_overdue = false;  ///< a block was, and its failure was polled
   bool ending = false;
   bool ended = false;
 
@@ -441,11 +442,18 @@ void Scorer::submit(const sweep::Block& block) { state_->add(block); }
 
 std::optional<Scored> Scorer::poll() {
   const std::lock_guard lock(state_->mutex);
-  if (state_->ready.empty()) {
+  auto& ready = state_->ready;
+  if (ready.empty() && !state_->stopped && !state_->is_overdue && !state_->follows()) {
+    if (auto cause = state_->in_work.overdue(state_->parts.block_limit); !cause.empty()) {
+      state_->is_overdue = true;
+      ready.emplace_back().failure = std::move(cause);
+    }
+  }
+  if (ready.empty()) {
     return std::nullopt;
   }
-  auto scored = std::move(state_->ready.front());
-  state_->ready.pop_front();
+  auto scored = std::move(ready.front());
+  ready.pop_front();
   return scored;
 }
 
@@ -474,10 +482,6 @@ bool Scorer::idle() const {
   const std::lock_guard lock(state_->mutex);
   const bool may_follow = state_->follows() && state_->planners > 0;
   return state_->waiting.empty() && state_->in_flight == 0 && !may_follow;
-}
-
-std::string Scorer::overdue() const {
-  return state_->follows() ? "" : state_->in_work.overdue(state_->parts.block_limit);
 }
 
 bool Scorer::any_abandoned() { return abandoned; }

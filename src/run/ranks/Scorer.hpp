@@ -117,6 +117,8 @@ class Scorer {
   /// Throws what making the engine threw.
   void wait_until_ready();
   void submit(const sweep::Block& block);
+  /// A block that is ready; else, once, the failure that one in work takes too long (execution.block_limit_s): not on a
+  /// rank that scores in step, since the one that leads it sees the same. To be asked often (InWork).
   std::optional<Scored> poll();
   /// Sleeps until something is ready to be polled, at most `longest`.
   void wait(std::chrono::microseconds longest);
@@ -128,9 +130,6 @@ class Scorer {
   /// Nothing waits, nothing is in work (results may still be there to poll), and, on a rank that scores in step,
   /// nothing follows.
   bool idle() const;
-  /// Why a block in work takes too long (execution.block_limit_s); "" if none does, and on a rank that scores in step,
-  /// since the one that leads it sees the same.
-  std::string overdue() const;
   /// Whether threads of this process were left behind: then the process must end without destroying statics.
   static bool any_abandoned();
 
