@@ -370,8 +370,7 @@ class StageRun {
       job_.write_end(end.order.state(), end.order.cause);
     }
     if (!end.unreached.empty()) {
-      base::log(base::LogLevel::error, job_.signals.ranks()[static_cast<std::size_t>(end.unreached.front())].name +
-                                           " does not answer: all ranks are aborted");
+      base::log(base::LogLevel::error, end.unreached + " does not answer: all ranks are aborted");
     }
     if (end.order.exit_code == base::ExitCode::resume) {
       base::log(base::LogLevel::warning, std::string("stopped: ") + how_to_go_on);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <future>
 #include <memory>
 #include <utility>
@@ -162,13 +163,8 @@ class Coordinator {
       progress_.estimate(status);
       progress_.report(status, Progress::Moment::last);
     });
-    CoordinatorEnd end{order_, {}};
-    for (int rank = 1; rank < parts_.messenger.size(); ++rank) {
-      if (!peer(rank).gone) {
-        end.unreached.push_back(rank);
-      }
-    }
-    return end;
+    const auto unreached = std::find_if_not(peers_.begin() + 1, peers_.end(), std::mem_fn(&Peer::gone));
+    return {order_, unreached == peers_.end() ? "" : name_of(static_cast<int>(unreached - peers_.begin()))};
   }
 
  private:

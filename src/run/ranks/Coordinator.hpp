@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "parallel/Messenger.hpp"
@@ -60,8 +61,8 @@ struct CoordinatorParts {
 };
 
 struct CoordinatorEnd {
-  StopOrder order;             ///< exit code `done`: all blocks are in the journal
-  std::vector<int> unreached;  ///< ranks that did not say goodbye: only an abort ends them
+  StopOrder order;        ///< exit code `done`: all blocks are in the journal
+  std::string unreached;  ///< name of a rank that did not say goodbye: only an abort ends it; empty: all did
 };
 
 /// Serves until all is done, a signal comes, or something fails. Does not throw for failures of the run: they are the
