@@ -113,10 +113,13 @@ class LogitsReader::OwnRows {
     const auto logits = row_of(logits_, row);
     const auto& bias = reader_.host_bias_;
     const auto norm = squared_norm_of(row_of(on_host(head_input_), row));
-    return {logits_.narrow(0, row, 1), bias, SetRow(logits, norm + 1), SetRow(without(logits, bias), norm)};
+    const auto keep = [](std::span<const float> all, double squared_norm) {
+      return SetRow(find_largest(all, SetRow::usually_kept), all.size(), squared_norm);
+    };
+    return {logits_.narrow(0, row, 1), bias, keep(logits, norm + 1), keep(without(logits, bias), norm)};
   }
-  float logit(const AskedRow& at, query::TokenId target) {
-    return row_of(logits_, at.row)[static_cast<std::size_t>(target)];
+  float logit(std::int64_t row, query::TokenId target, std::size_t /*number*/) const {
+    return row_of(logits_, row)[static_cast<std::size_t>(target)];
   }
 
  private:
@@ -155,12 +158,9 @@ class LogitsReader::DeviceRows {
             {logits_at(parts[2], parts[3], row), size, norm + 1},
             {logits_at(parts[4], parts[5], row), size, norm}};
   }
-  // To be asked in the order of the slots and of their targets.
-  float logit(const AskedRow& /*at*/, query::TokenId /*target*/) {
-    return numbers_.parts()[1].const_data_ptr<float>()[next_++];
+  float logit(std::int64_t /*row*/, query::TokenId /*target*/, std::size_t number) {
+    return numbers_.parts()[1].const_data_ptr<float>()[number];
   }
-  // Nothing was asked of a row whose numbers are not finite.
-  void skip(const AskedRow& at) { next_ += at.targets.size(); }
 
  private:
   // [1 or 3, rows]: log of the sum of exponentials over all tokens, for masses of classes also over those that begin a
@@ -176,7 +176,7 @@ class LogitsReader::DeviceRows {
     std::vector<at::Tensor> parts{sums, numbers_at(logits, places)};
     if (any_set_) {
       for (const auto& rows : {logits, at::sub(logits, reader_.bias_)}) {
-        const auto kept = std::min<std::int64_t>(SetRow::default_kept, rows.size(1));
+        const auto kept = std::min<std::int64_t>(SetRow::usually_kept, rows.size(1));
         const auto [numbers, columns] = at::topk(rows, kept, 1);
         parts.push_back(numbers);
         parts.push_back(columns.to(at::kInt));
@@ -191,7 +191,6 @@ class LogitsReader::DeviceRows {
   bool any_class_;
   at::Tensor logits_;
   Download numbers_;
-  std::size_t next_ = 0;
 };
 
 LogitsReader::LogitsReader(ClassMask classes, model::Kernels kernels, at::Tensor bias)
@@ -208,6 +207,7 @@ LogitsReader::Answers LogitsReader::read_rows(auto& rows, std::span<const AskedR
   std::optional<LogSums> row_sums;  // neighbours of `asked` share a row
   std::optional<RowSets> row_sets;
   std::int64_t row = -1;
+  std::size_t number = 0;  // of a target, over all of `asked`
   Answers answers;
   for (const auto& one : asked) {
     if (one.row != row) {
@@ -217,9 +217,7 @@ LogitsReader::Answers LogitsReader::read_rows(auto& rows, std::span<const AskedR
     }
     auto& answer = answers.emplace_back();
     if (!row_sums) {
-      if constexpr (requires { rows.skip(one); }) {
-        rows.skip(one);
-      }
+      number += one.targets.size();
       continue;
     }
     answer.emplace();
@@ -227,7 +225,7 @@ LogitsReader::Answers LogitsReader::read_rows(auto& rows, std::span<const AskedR
       row_sets.emplace(rows.sets(row));
     }
     for (const auto target : one.targets) {
-      const float logit = rows.logit(one, target);
+      const float logit = rows.logit(row, target, number++);
       answer->logprob.push_back(static_cast<double>(logit) - row_sums->total);
       if (one.set_distances) {
         answer->set.push_back(row_sets->solve(target, logit));

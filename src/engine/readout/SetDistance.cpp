@@ -9,7 +9,6 @@
 
 #include "base/Error.hpp"
 #include "base/VectorClones.hpp"
-#include "engine/readout/SoftmaxRow.hpp"
 
 namespace stereosweep::engine {
 
@@ -80,20 +79,11 @@ std::vector<Logit> find_largest(std::span<const float> row, std::size_t wanted) 
   return found;
 }
 
-SetRow::SetRow(std::span<const float> logits, double squared_norm, std::size_t kept)
-    : size_(logits.size()), squared_norm_(squared_norm) {
-  STEREOSWEEP_ASSERT(!logits.empty() && kept > 0, "a row needs logits and room to keep some");
-  usable_ = all_finite(logits) && std::isfinite(squared_norm_) && squared_norm_ >= 0;
-  if (usable_) {
-    keep(find_largest(logits, kept));
-  }
-}
-
 SetRow::SetRow(std::vector<Logit> largest, std::size_t size, double squared_norm)
     : size_(size), squared_norm_(squared_norm) {
   STEREOSWEEP_ASSERT(!largest.empty() && largest.size() <= size, "entries of a row");
-  usable_ = std::isfinite(squared_norm_) && squared_norm_ >= 0;
   keep(std::move(largest));
+  usable_ = std::isfinite(top_) && std::isfinite(squared_norm_) && squared_norm_ >= 0;
 }
 
 void SetRow::keep(std::vector<Logit> largest) {
@@ -124,10 +114,10 @@ bool SetRow::is_active(std::size_t k, std::size_t rank, double b) const {
 
 std::optional<SetSolution> SetRow::solve(std::size_t target, float logit_of_target, double margin) const {
   STEREOSWEEP_ASSERT(target < size_, "target " + std::to_string(target) + " outside the row");
-  SetSolution solution;
+  constexpr auto nan = std::numeric_limits<double>::quiet_NaN();
+  const SetSolution not_certified{nan, 0, nan, query::SetStatus::not_certified};
   if (!usable_) {
-    return SetSolution{std::numeric_limits<double>::quiet_NaN(), 0, std::numeric_limits<double>::quiet_NaN(),
-                       query::SetStatus::not_certified};
+    return not_certified;
   }
   const double b = static_cast<double>(logit_of_target) - top_ - margin;
   const std::size_t rank = rank_of(target, logit_of_target);
@@ -142,13 +132,10 @@ std::optional<SetSolution> SetRow::solve(std::size_t target, float logit_of_targ
     return std::nullopt;  // certified is only: the next one is kept and inactive, or there is no next one
   }
   if (active == 0) {
-    solution.status = query::SetStatus::leads;
-    solution.threshold = b + top_;
-    return solution;
+    return SetSolution{0, 0, b + top_, query::SetStatus::leads};
   }
   if (squared_norm_ == 0) {  // no change of the decoder reaches the logits
-    return SetSolution{std::numeric_limits<double>::quiet_NaN(), 0, std::numeric_limits<double>::quiet_NaN(),
-                       query::SetStatus::not_certified};
+    return not_certified;
   }
   const double sum = rank < active ? sums_[active + 1] - logit(rank) : sums_[active];
   const double tau = (b + sum) / static_cast<double>(active + 1);
@@ -158,10 +145,7 @@ std::optional<SetSolution> SetRow::solve(std::size_t target, float logit_of_targ
       squares += (logit(i) - tau) * (logit(i) - tau);
     }
   }
-  solution.distance = std::sqrt(squares / squared_norm_);
-  solution.active = static_cast<std::int32_t>(active);
-  solution.threshold = tau + top_;
-  return solution;
+  return SetSolution{std::sqrt(squares / squared_norm_), static_cast<std::int32_t>(active), tau + top_};
 }
 
 }  // namespace stereosweep::engine

@@ -42,12 +42,10 @@ struct SetSolution {
 /// An answer is certified when a kept competitor proves to be inactive or when the whole row is kept.
 class SetRow {
  public:
-  static constexpr std::size_t default_kept = 128;
-  /// `squared_norm` is H. Logits that are not finite, or H that is not finite and positive, leave every target
-  /// not_certified (but with H = 0 a leading target still leads).
-  SetRow(std::span<const float> logits, double squared_norm, std::size_t kept = default_kept);
-
-  /// The same of a row of `size` finite logits, of which only the largest are at hand (at least one, in any order).
+  static constexpr std::size_t usually_kept = 128;
+  /// Of a row of `size` logits the largest (see find_largest; at least one, in any order). `squared_norm` is H. An
+  /// infinite logit, or H that is not finite and positive, leaves every target not_certified (but with H = 0 a leading
+  /// target still leads).
   SetRow(std::vector<Logit> largest, std::size_t size, double squared_norm);
 
   /// `target` must lie in the row, and `logit` is its own; nothing where what is kept does not certify the answer.
