@@ -1,7 +1,6 @@
 #include "engine/readout/SoftmaxRow.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -23,65 +22,79 @@ using Floats = float __attribute__((vector_size(4 * lanes)));
 using Words = std::int32_t __attribute__((vector_size(4 * lanes)));
 using Doubles = double __attribute__((vector_size(8 * lanes)));
 
-STEREOSWEEP_VECTOR_CLONES
-void class_maxima(const float* x, const std::uint32_t* bits, std::size_t blocks, float* initial, float* continuation) {
-  Floats top_initial;
-  Floats top_continuation;
-  std::memcpy(&top_initial, initial, sizeof(Floats));
-  std::memcpy(&top_continuation, continuation, sizeof(Floats));
-  for (std::size_t i = 0; i < blocks; ++i) {
-    Floats values;
-    Words mask;
-    std::memcpy(&values, x + i * lanes, sizeof(Floats));
-    std::memcpy(&mask, bits + i * lanes, sizeof(Words));
-    top_initial = (mask == 0) & (values > top_initial) ? values : top_initial;
-    top_continuation = (mask != 0) & (values > top_continuation) ? values : top_continuation;
+template <class Number>
+struct ByClass {
+  Number initial;
+  Number continuation;
+};
+
+// visit(logits, bits) for each eight columns of a row; the last ones are filled up with logits that weigh nothing.
+[[gnu::always_inline]] inline void by_lanes(std::span<const float> row, std::span<const std::uint32_t> bits,
+                                            const auto& visit) {
+  for (std::size_t i = 0; i < row.size(); i += lanes) {
+    const auto count = std::min(lanes, row.size() - i);
+    Floats values = Floats{} + lowest;
+    Words mask = Words{} + static_cast<std::int32_t>(bits.back());
+    if (count == lanes) {
+      std::memcpy(&values, row.data() + i, sizeof(Floats));
+      std::memcpy(&mask, bits.data() + i, sizeof(Words));
+    } else {
+      std::memcpy(&values, row.data() + i, count * sizeof(float));
+      std::memcpy(&mask, bits.data() + i, count * sizeof(std::uint32_t));
+    }
+    visit(values, mask);
   }
-  std::memcpy(initial, &top_initial, sizeof(Floats));
-  std::memcpy(continuation, &top_continuation, sizeof(Floats));
 }
 
-struct Maxima {
-  float initial;
-  float continuation;
-};
+STEREOSWEEP_VECTOR_CLONES
+ByClass<float> class_maxima(std::span<const float> row, std::span<const std::uint32_t> bits) {
+  Floats initial = Floats{} + lowest;
+  Floats continuation = initial;
+  by_lanes(
+      row, bits, [&](const Floats& values, const Words& mask) __attribute__((always_inline)) {
+        initial = (mask == 0) & (values > initial) ? values : initial;
+        continuation = (mask != 0) & (values > continuation) ? values : continuation;
+      });
+  ByClass<float> top{lowest, lowest};
+  for (std::size_t j = 0; j < lanes; ++j) {
+    top = {std::max(top.initial, initial[j]), std::max(top.continuation, continuation[j])};
+  }
+  return top;
+}
 
 // exp(x) for x <= 0 (about 1e-38 below -87) by Cody-Waite reduction x = n ln 2 + r and the polynomial of Cephes' expf.
 STEREOSWEEP_VECTOR_CLONES
-void class_sums(const float* x, const std::uint32_t* bits, std::size_t blocks, Maxima top, double* initial,
-                double* continuation) {
+ByClass<double> class_sums(std::span<const float> row, std::span<const std::uint32_t> bits, ByClass<float> top) {
   constexpr float round_bias = 12582912.0F;  // 1.5 * 2^23: adding it rounds to an integer
   constexpr auto bias_bits = std::bit_cast<std::int32_t>(round_bias);
   const Floats top_initial = Floats{} + top.initial;
   const Floats top_continuation = Floats{} + top.continuation;
   const Floats floor = Floats{} - 87.0F;
-  Doubles sum_initial{};
-  Doubles sum_continuation{};
-  for (std::size_t i = 0; i < blocks; ++i) {
-    Floats value;
-    Words mask;
-    std::memcpy(&value, x + i * lanes, sizeof(Floats));
-    std::memcpy(&mask, bits + i * lanes, sizeof(Words));
-    value -= mask == 0 ? top_initial : top_continuation;
-    value = value > floor ? value : floor;
-    const Floats shifted = value * 1.44269504088896341F + round_bias;
-    const Floats n = shifted - round_bias;
-    const Floats r = (value - n * 0.693359375F) - n * -2.12194440e-4F;
-    Floats p = 1.9875691500e-4F * r + 1.3981999507e-3F;
-    p = p * r + 8.3334519073e-3F;
-    p = p * r + 4.1665795894e-2F;
-    p = p * r + 1.6666665459e-1F;
-    p = p * r + 5.0000001201e-1F;
-    p = p * r * r + r + 1.0F;
-    const Words exponent = (__builtin_bit_cast(Words, shifted) - bias_bits) << 23;
-    const Words term = __builtin_bit_cast(Words, p) + exponent;
-    sum_initial += __builtin_convertvector(__builtin_bit_cast(Floats, term & ~mask), Doubles);
-    sum_continuation += __builtin_convertvector(__builtin_bit_cast(Floats, term & mask), Doubles);
-  }
+  Doubles initial{};
+  Doubles continuation{};
+  by_lanes(
+      row, bits, [&](const Floats& values, const Words& mask) __attribute__((always_inline)) {
+        Floats value = values - (mask == 0 ? top_initial : top_continuation);
+        value = value > floor ? value : floor;
+        const Floats shifted = value * 1.44269504088896341F + round_bias;
+        const Floats n = shifted - round_bias;
+        const Floats r = (value - n * 0.693359375F) - n * -2.12194440e-4F;
+        Floats p = 1.9875691500e-4F * r + 1.3981999507e-3F;
+        p = p * r + 8.3334519073e-3F;
+        p = p * r + 4.1665795894e-2F;
+        p = p * r + 1.6666665459e-1F;
+        p = p * r + 5.0000001201e-1F;
+        p = p * r * r + r + 1.0F;
+        const Words exponent = (__builtin_bit_cast(Words, shifted) - bias_bits) << 23;
+        const Words term = __builtin_bit_cast(Words, p) + exponent;
+        initial += __builtin_convertvector(__builtin_bit_cast(Floats, term & ~mask), Doubles);
+        continuation += __builtin_convertvector(__builtin_bit_cast(Floats, term & mask), Doubles);
+      });
+  ByClass<double> sums{0, 0};
   for (std::size_t j = 0; j < lanes; ++j) {
-    initial[j] += sum_initial[j];
-    continuation[j] += sum_continuation[j];
+    sums = {sums.initial + initial[j], sums.continuation + continuation[j]};
   }
+  return sums;
 }
 
 STEREOSWEEP_VECTOR_CLONES
@@ -91,26 +104,6 @@ std::uint32_t count_not_finite(const float* x, std::size_t size) {
     count += (std::bit_cast<std::uint32_t>(x[i]) & 0x7f800000U) == 0x7f800000U ? 1U : 0U;
   }
   return count;
-}
-
-// The last, short block filled up with logits that weigh nothing.
-struct Tail {
-  Tail(std::span<const float> row, std::span<const std::uint32_t> all_bits) {
-    x.fill(lowest);
-    bits.fill(all_bits.back());
-    std::copy(row.end() - static_cast<std::ptrdiff_t>(row.size() % lanes), row.end(), x.begin());
-    std::copy(all_bits.end() - static_cast<std::ptrdiff_t>(row.size() % lanes), all_bits.end(), bits.begin());
-  }
-  std::array<float, lanes> x{};
-  std::array<std::uint32_t, lanes> bits{};
-};
-
-double sum(const std::array<double, lanes>& parts) {
-  double total = 0;
-  for (const double part : parts) {
-    total += part;
-  }
-  return total;
 }
 
 }  // namespace
@@ -131,24 +124,12 @@ std::optional<LogSums> log_sums(std::span<const float> logits, const ClassMask& 
   if (!all_finite(logits)) {
     return std::nullopt;
   }
-  const std::size_t blocks = logits.size() / lanes;
-  const Tail tail(logits, bits);
-  std::array<float, lanes> highest_initial{};
-  std::array<float, lanes> highest_continuation{};
-  highest_initial.fill(lowest);
-  highest_continuation.fill(lowest);
-  class_maxima(logits.data(), bits.data(), blocks, highest_initial.data(), highest_continuation.data());
-  class_maxima(tail.x.data(), tail.bits.data(), 1, highest_initial.data(), highest_continuation.data());
-  const Maxima top{*std::max_element(highest_initial.begin(), highest_initial.end()),
-                   *std::max_element(highest_continuation.begin(), highest_continuation.end())};
-  std::array<double, lanes> initial{};
-  std::array<double, lanes> continuation{};
-  class_sums(logits.data(), bits.data(), blocks, top, initial.data(), continuation.data());
-  class_sums(tail.x.data(), tail.bits.data(), 1, top, initial.data(), continuation.data());
+  const auto top = class_maxima(logits, bits);
+  const auto found = class_sums(logits, bits, top);
+  constexpr auto none = -std::numeric_limits<double>::infinity();
   LogSums sums;
-  sums.initial = classes.any(0U) ? top.initial + std::log(sum(initial)) : -std::numeric_limits<double>::infinity();
-  sums.continuation =
-      classes.any(~0U) ? top.continuation + std::log(sum(continuation)) : -std::numeric_limits<double>::infinity();
+  sums.initial = classes.any(0U) ? top.initial + std::log(found.initial) : none;
+  sums.continuation = classes.any(~0U) ? top.continuation + std::log(found.continuation) : none;
   const double larger = std::max(sums.initial, sums.continuation);
   sums.total = larger + std::log1p(std::exp(std::min(sums.initial, sums.continuation) - larger));
   return sums;
