@@ -38,12 +38,6 @@ struct LowRank {
   std::optional<StoredTensor> magnitude = std::nullopt;  ///< of each row of the sum: DoRA
 };
 
-at::Tensor read_all(const StoredTensor& stored) {
-  std::vector<float> numbers(static_cast<std::size_t>(stored.count()));
-  read_numbers(stored, 0, numbers);
-  return at::from_blob(numbers.data(), stored.shape, at::kFloat).clone();
-}
-
 class MergedNumbers final : public NumberSource {
  public:
   MergedNumbers(StoredTensor base, LowRank change)
@@ -69,13 +63,13 @@ class MergedNumbers final : public NumberSource {
 
  private:
   void load() const {
-    const auto outer = read_all(change_.outer);
-    const auto inner = read_all(change_.inner);
+    const auto outer = read_tensor(change_.outer).to(at::kFloat);
+    const auto inner = read_tensor(change_.inner).to(at::kFloat);
     const bool turned = change_.order == LowRank::Order::turned;
     left_ = turned ? inner.t().contiguous() : outer;
     right_ = turned ? outer.t().contiguous() : inner;
     if (change_.magnitude) {
-      magnitude_ = read_all(*change_.magnitude).view({-1, 1});
+      magnitude_ = read_tensor(*change_.magnitude).to(at::kFloat).view({-1, 1});
     }
   }
 

@@ -1,7 +1,8 @@
 #include "model/checkpoint/Safetensors.hpp"
 
-#include <c10/util/BFloat16.h>
-#include <c10/util/Half.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
+#include <ATen/ops/from_blob.h>
 
 #include <array>
 #include <filesystem>
@@ -250,29 +251,26 @@ std::int64_t StoredTensor::count() const {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-void read_numbers(const StoredTensor& stored, std::int64_t first, std::span<float> out) {
+void read_numbers(const StoredTensor& stored, std::int64_t first, const at::Tensor& out) {
   if (stored.source) {
-    stored.source->read(first, out);
-    return;
-  }
-  const auto read = [&](auto* numbers) {
-    const auto offset = stored.offset + static_cast<std::uint64_t>(first) * sizeof(*numbers);
-    stored.content.read(offset, std::as_writable_bytes(std::span(numbers, out.size())));
-  };
-  const auto widen = [&](auto number) {
-    std::vector<decltype(number)> numbers(out.size());
-    read(numbers.data());
-    std::ranges::transform(numbers, out.begin(), [](auto one) { return static_cast<float>(one); });
-  };
-  if (stored.type == at::kFloat) {
-    read(out.data());
-  } else if (stored.type == at::kHalf) {
-    widen(c10::Half());
-  } else if (stored.type == at::kBFloat16) {
-    widen(c10::BFloat16());
+    stored.source->read(first, {out.mutable_data_ptr<float>(), static_cast<std::size_t>(out.numel())});
   } else {
-    widen(double());
+    const auto offset = stored.offset + static_cast<std::uint64_t>(first) * out.element_size();
+    stored.content.read(offset, {static_cast<std::byte*>(out.mutable_data_ptr()), out.nbytes()});
   }
+}
+
+void read_numbers(const StoredTensor& stored, std::int64_t first, std::span<float> out) {
+  const auto numbers = at::from_blob(out.data(), {std::ssize(out)}, at::kFloat);
+  const auto raw = stored.type == at::kFloat ? numbers : at::empty_like(numbers, stored.type);
+  read_numbers(stored, first, raw);
+  numbers.copy_(raw);
+}
+
+at::Tensor read_tensor(const StoredTensor& stored) {
+  auto tensor = at::empty(stored.shape, at::TensorOptions(stored.type));
+  read_numbers(stored, 0, tensor);
+  return tensor;
 }
 
 StoredTensors parse_safetensors(const base::SharedBytes& content, const std::string& name) {

@@ -4,7 +4,7 @@
 // (source: github.com/huggingface/safetensors, README «Format» and the checks of its reference reader)
 #pragma once
 
-#include <c10/core/ScalarType.h>
+#include <ATen/core/Tensor.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -73,8 +73,11 @@ void apply_adapter(const base::FileSet& files, StoredTensors& tensors);
 /// Throws InputError "name: problem (why)" for everything that the format forbids.
 StoredTensors parse_safetensors(const base::SharedBytes& content, const std::string& name);
 
-/// Numbers `first` and the next of a floating tensor as float32.
+/// Numbers `first` and the next: into contiguous memory of the tensor's own type, or as float32.
+void read_numbers(const StoredTensor& stored, std::int64_t first, const at::Tensor& out);
 void read_numbers(const StoredTensor& stored, std::int64_t first, std::span<float> out);
+/// All of them, in the tensor's own type.
+at::Tensor read_tensor(const StoredTensor& stored);
 
 /// Whether the directory holds weights of any format, also of one that is refused.
 bool has_weights(const base::FileSet& files);

@@ -54,12 +54,6 @@ struct Ready {
   at::Tensor groups;         ///< [in] int32
 };
 
-at::Tensor tensor_of(const StoredTensor& stored) {
-  auto tensor = at::empty(stored.shape, at::TensorOptions(stored.type));
-  stored.content.read(stored.offset, {static_cast<std::byte*>(tensor.mutable_data_ptr()), tensor.nbytes()});
-  return tensor;
-}
-
 /// The codes in words of 32 bits, one behind the other along a dimension of the matrix.
 at::Tensor unpacked(const at::Tensor& words, std::int64_t dimension, int bits, Packing packing) {
   constexpr std::array<int, 8> places_of_awq = {0, 4, 1, 5, 2, 6, 3, 7};
@@ -105,14 +99,14 @@ class QuantizedMatrix final : public NumberSource {
     *ready_ = {};
     const bool turned = parts_.packing == Packing::down_inputs || parts_.packing == Packing::interleaved;
     const auto upright = [&](const at::Tensor& stored) { return (turned ? stored.t() : stored).contiguous(); };
-    const auto codes = tensor_of(parts_.codes);
+    const auto codes = read_tensor(parts_.codes);
     ready_->codes =
         parts_.packing == Packing::whole
             ? codes.view(at::kByte)
             : upright(unpacked(codes, parts_.packing == Packing::down_inputs ? 0 : 1, parts_.bits, parts_.packing))
                   .narrow(1, 0, parts_.in)
                   .contiguous();
-    ready_->scales = upright(tensor_of(parts_.scales).to(at::kFloat));
+    ready_->scales = upright(read_tensor(parts_.scales).to(at::kFloat));
     ready_->zeros = zeros(upright);
     ready_->groups = groups();
     ready_->owner = this;
@@ -125,7 +119,7 @@ class QuantizedMatrix final : public NumberSource {
       const auto middle = is_signed ? static_cast<float>(1 << (parts_.bits - 1)) : 0.0F;
       return at::full_like(ready_->scales, parts_.zero + middle);
     }
-    const auto stored = tensor_of(*parts_.zeros);
+    const auto stored = read_tensor(*parts_.zeros);
     if (parts_.packing == Packing::whole) {
       return stored.to(at::kFloat).contiguous();
     }
@@ -138,7 +132,7 @@ class QuantizedMatrix final : public NumberSource {
     if (!parts_.groups) {
       return at::arange(parts_.in, at::kInt).div(parts_.column_block, "floor");
     }
-    auto stored = tensor_of(*parts_.groups);
+    auto stored = read_tensor(*parts_.groups);
     base::refuse_if(!stored.ge(0).logical_and(stored.lt(parts_.scale_columns)).all().item<bool>(),
                     parts_.codes.file + ": an input belongs to no group",
                     "there are " + std::to_string(parts_.scale_columns) + " groups");
@@ -342,7 +336,7 @@ class Decoder {
     const auto shape = needed(module, ".weight_shape");
     refuse_if(shape.num_bytes != 16 || shape.type != at::kLong || parts.codes.shape.size() != 2, module,
               "has a weight_shape of another form", "two numbers of 64 bits are needed");
-    const auto sizes = tensor_of(shape);
+    const auto sizes = read_tensor(shape);
     parts.out = sizes[0].item<std::int64_t>();
     parts.in = sizes[1].item<std::int64_t>();
     parts.bits = 0;
