@@ -52,13 +52,10 @@ Shape coordinates_of(std::uint64_t element, const Shape& shape);
 /// compresses every chunk once.
 Shape canonical_chunk(const Shape& shape, std::uint64_t element_bytes, std::uint64_t max_bytes);
 
-/// Values that stand where nothing was written: number, or "" for texts.
-using Fill = std::variant<std::monostate, double, std::int32_t, std::uint8_t, float>;
-
 struct DataSetSpec {
   ElementType type = ElementType::float64;
-  Shape shape;  ///< empty: a scalar
-  Fill fill;
+  Shape shape;                 ///< empty: a scalar
+  std::optional<double> fill;  ///< what stands where nothing was written; nothing: 0, or "" for texts
 };
 
 /// Values in memory, in the order of ElementType.

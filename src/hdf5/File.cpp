@@ -33,21 +33,13 @@ void track_order(const Handle& list) {
 
 thread_local bool are_files_short_lived = false;
 
-/// A fill value is of the array's own type.
-void set_fill(const Handle& list, const DataSetSpec& spec) {
-  const auto set = [&]<class T>(const T& value) {
-    if constexpr (!std::is_same_v<T, std::monostate>) {
-      checked(H5Pset_fill_value(list.id(), memory_type(spec.type).id(), &value), "cannot set a fill value");
-    }
-  };
-  std::visit(set, spec.fill);
-}
-
 Handle creation_properties(const DataSetSpec& spec) {
   auto list = property_list(H5P_DATASET_CREATE);
   checked(H5Pset_obj_track_times(list.id(), 0), "cannot leave out times");
   checked(H5Pset_attr_creation_order(list.id(), tracked), "cannot keep the order of attributes");
-  set_fill(list, spec);
+  if (spec.fill) {
+    checked(H5Pset_fill_value(list.id(), H5T_NATIVE_DOUBLE, &*spec.fill), "cannot set a fill value");
+  }
   if (spec.shape.empty()) {
     return list;
   }

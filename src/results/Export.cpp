@@ -305,7 +305,7 @@ RawBlock unscored_block(const RawSchema& schema, std::uint64_t num_contexts) {
     std::visit(
         [&]<class T>(std::vector<T>& values) {
           if constexpr (std::is_arithmetic_v<T>) {
-            values.assign(count, std::get<T>(fill));
+            values.assign(count, static_cast<T>(*fill));
           } else {
             values.resize(count);
           }

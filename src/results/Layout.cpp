@@ -32,8 +32,7 @@ AxisSchema prior_axis(const RawSchema& schema) {
   return axis;
 }
 
-void describe_cube(hdf5::DataSet& dataset, const CubeSchema& cube, const std::vector<std::string>& coordinates,
-                   const hdf5::Fill& fill) {
+void describe_cube(hdf5::DataSet& dataset, const CubeSchema& cube, const std::vector<std::string>& coordinates) {
   dataset.write_attribute("long_name", cube.long_name.empty() ? cube.name : cube.long_name);
   if (!cube.units.empty()) {
     dataset.write_attribute("units", cube.units);
@@ -50,10 +49,10 @@ void describe_cube(hdf5::DataSet& dataset, const CubeSchema& cube, const std::ve
     dataset.write_attribute("flag_values", std::span<const std::uint8_t>(flags));
     dataset.write_attribute("flag_meanings", base::join(cube.flag_meanings, " "));
   }
-  if (const auto* number = std::get_if<double>(&fill)) {
-    dataset.write_attribute("_FillValue", *number);
-  } else if (const auto* single = std::get_if<float>(&fill)) {
-    dataset.write_attribute("_FillValue", *single);
+  if (cube.type == ElementType::float64) {
+    dataset.write_attribute("_FillValue", *fill_of(cube));
+  } else if (cube.type == ElementType::float32) {
+    dataset.write_attribute("_FillValue", static_cast<float>(*fill_of(cube)));
   }
 }
 
@@ -78,21 +77,18 @@ bool is_scale(const hdf5::DataSet& dataset) {
 
 }  // namespace
 
-hdf5::Fill fill_of(const CubeSchema& cube) {
+std::optional<double> fill_of(const CubeSchema& cube) {
+  const auto flag = place_of(cube.flag_meanings, not_scored).value_or(0);
   switch (cube.type) {
-    case ElementType::float64:
-      return std::numeric_limits<double>::quiet_NaN();
-    case ElementType::float32:
-      return std::numeric_limits<float>::quiet_NaN();
-    case ElementType::int32:
-      return std::int32_t{-1};
     case ElementType::text:
-      return {};
+      return std::nullopt;
+    case ElementType::int32:
+      return -1;
     case ElementType::uint8:
-      break;
+      return static_cast<double>(flag);
+    default:
+      return std::numeric_limits<double>::quiet_NaN();
   }
-  const auto flag = std::ranges::find(cube.flag_meanings, not_scored);
-  return static_cast<std::uint8_t>(flag == cube.flag_meanings.end() ? 0 : flag - cube.flag_meanings.begin());
 }
 
 std::string coordinate_name(const std::string& axis, const std::string& coordinate) {
@@ -144,7 +140,7 @@ hdf5::DataSet Layout::add_cube(const CubeSchema& cube, const std::vector<std::st
   for (unsigned index = 0; index < axes.size(); ++index) {
     dataset.attach_scale(axes_.at(axes[index]).scale, index);
   }
-  describe_cube(dataset, cube, coordinates, spec.fill);
+  describe_cube(dataset, cube, coordinates);
   return dataset;
 }
 

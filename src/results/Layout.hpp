@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,7 +38,7 @@ class Layout {
 };
 
 /// What stands where a cube has no number: NaN, -1, the flag "not_scored", 0 for other bytes; nothing for texts.
-hdf5::Fill fill_of(const CubeSchema& cube);
+std::optional<double> fill_of(const CubeSchema& cube);
 
 /// Name of an auxiliary coordinate in the file: "group_domain".
 std::string coordinate_name(const std::string& axis, const std::string& coordinate);

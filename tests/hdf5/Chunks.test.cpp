@@ -12,7 +12,7 @@ namespace stereosweep::hdf5 {
 namespace {
 
 template <class T>
-void write_at_random(ElementType type, const Shape& shape, const Fill& fill, T filled, unsigned seed) {
+void write_at_random(ElementType type, const Shape& shape, std::optional<double> fill, T filled, unsigned seed) {
   const stereosweep::testing::TemporaryDirectory directory;
   std::mt19937 random(seed);
   std::vector<T> expected(product(shape), filled);
@@ -42,8 +42,8 @@ TEST(Chunks, HoldWhatWasWrittenLast) {
     write_at_random<double>(ElementType::float64, {5, 7, 3, 1999}, -7.0, -7.0, seed);
     write_at_random<double>(ElementType::float64, {3, 50000}, -7.0, -7.0, seed);
     write_at_random<double>(ElementType::float64, {70000, 1}, -7.0, -7.0, seed);
-    write_at_random<std::int32_t>(ElementType::int32, {4, 9, 11, 700}, std::int32_t{9}, 9, seed);
-    write_at_random<std::uint8_t>(ElementType::uint8, {3, 10, 30, 1001}, std::uint8_t{3}, 3, seed);
+    write_at_random<std::int32_t>(ElementType::int32, {4, 9, 11, 700}, 9, 9, seed);
+    write_at_random<std::uint8_t>(ElementType::uint8, {3, 10, 30, 1001}, 3, 3, seed);
     write_at_random<float>(ElementType::float32, {2, 3, 40000}, 2.5F, 2.5F, seed);
   }
 }

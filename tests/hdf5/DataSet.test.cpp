@@ -39,7 +39,8 @@ TEST(CanonicalChunk, IsTheLongestTailThatFits) {
 }
 
 template <class T>
-std::vector<T> round_trip(ElementType type, const Shape& shape, const std::vector<T>& values, const Fill& fill) {
+std::vector<T> round_trip(ElementType type, const Shape& shape, const std::vector<T>& values,
+                          std::optional<double> fill) {
   const stereosweep::testing::TemporaryDirectory directory;
   auto file = File::create(directory / "x.h5");
   {
