@@ -29,12 +29,6 @@ constexpr double longest_pause_s = 30;
 
 void require(CURLcode code) { base::fail_if(code != CURLE_OK, "libcurl cannot be used", curl_easy_strerror(code)); }
 
-/// Once a process, before any thread sends.
-void start_curl() {
-  static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
-  require(started);
-}
-
 bool may_pass(long status) { return status == 408 || status == 425 || status == 429 || status >= 500; }
 bool is_looked_at(long status) {
   return (status >= 200 && status < 300) || status == 400 || status == 413 || status == 422;
@@ -77,8 +71,6 @@ struct Http::State {
   std::size_t width = 1;  ///< requests at a time, fewer after a server has said that there are too many
   bool has_warned = false;
 
-  std::string url(const std::string& path) const { return server.url + path; }
-
   /// A server may repeat the request, its key included.
   std::string without_key(const std::string& text) const {
     return key.empty() ? text : base::replace_all(text, key, "[key]");
@@ -109,7 +101,7 @@ struct Http::State {
     }
     auto& transfer = running[handle];
     transfer = {std::move(request), {}, false};
-    require(curl_easy_setopt(handle, CURLOPT_URL, url(path).c_str()));
+    require(curl_easy_setopt(handle, CURLOPT_URL, (server.url + path).c_str()));
     require(curl_easy_setopt(handle, CURLOPT_WRITEDATA, &transfer));
     if (body == nullptr) {
       require(curl_easy_setopt(handle, CURLOPT_HTTPGET, 1L));
@@ -229,8 +221,8 @@ struct Http::State {
   }
 
   /// Sends what waits until all of it is done.
-  void run(const std::string& path, const std::vector<std::string>& bodies,
-           const std::function<Verdict(std::size_t, const Reply&)>& look, const std::function<void()>& between) {
+  void run(const std::string& path, const std::vector<std::string>& bodies, const Look& look,
+           const std::function<void()>& between) {
     try {
       while (!waiting.empty() || !running.empty()) {
         start_waiting(path, bodies);
@@ -251,7 +243,7 @@ struct Http::State {
     }
   }
 
-  void settle(Ended ended, const std::function<Verdict(std::size_t, const Reply&)>& look) {
+  void settle(Ended ended, const Look& look) {
     auto& request = ended.transfer.request;
     auto& body = ended.transfer.body;
     if (ended.status >= 300) {  // a text of an answer may hold the letters of a key like "none"
@@ -264,8 +256,8 @@ struct Http::State {
       ask_again(std::move(request), "status " + std::to_string(ended.status) + ": " + body, ended.retry_after_s);
     } else if (!is_looked_at(ended.status)) {
       refuse(ended.status, body);
-    } else if (const auto verdict = look(request.number, {ended.status, std::move(body)}); !verdict.again.empty()) {
-      ask_again(std::move(request), verdict.again, 0);
+    } else if (const auto verdict = look(request.number, {ended.status, std::move(body)}); !verdict.empty()) {
+      ask_again(std::move(request), verdict, 0);
     } else {
       width = std::min(width + 1, static_cast<std::size_t>(server.requests.in_flight));
     }
@@ -273,7 +265,8 @@ struct Http::State {
 };
 
 Http::Http(const sweep::Server& server, std::string key) : state_(std::make_unique<State>()) {
-  start_curl();
+  static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);  // before any thread sends
+  require(started);
   state_->server = server;
   state_->key = std::move(key);
   state_->width = static_cast<std::size_t>(server.requests.in_flight);
@@ -286,10 +279,7 @@ Http::Http(const sweep::Server& server, std::string key) : state_(std::make_uniq
 }
 
 Http::~Http() {
-  for (const auto& [handle, transfer] : state_->running) {
-    curl_multi_remove_handle(state_->multi, handle);
-    curl_easy_cleanup(handle);
-  }
+  state_->forget_all();
   for (CURL* handle : state_->idle) {
     curl_easy_cleanup(handle);
   }
@@ -297,8 +287,8 @@ Http::~Http() {
   curl_slist_free_all(state_->headers);
 }
 
-void Http::post(const std::string& path, const std::vector<std::string>& bodies,
-                const std::function<Verdict(std::size_t, const Reply&)>& look, const std::function<void()>& between) {
+void Http::post(const std::string& path, const std::vector<std::string>& bodies, const Look& look,
+                const std::function<void()>& between) {
   for (std::size_t number = 0; number < bodies.size(); ++number) {
     state_->waiting.push_back({.number = number});
   }

@@ -21,10 +21,9 @@ struct Reply {
 /// the job says so. One object belongs to one thread.
 class Http {
  public:
-  /// What becomes of a request whose reply was looked at.
-  struct Verdict {
-    std::string again = {};  ///< why it must be asked again, with the reply uncut; empty: it is done
-  };
+  /// Looks at the reply to the request of this number: why it must be asked again, with the reply uncut; "": it is
+  /// done.
+  using Look = std::function<std::string(std::size_t number, const Reply& reply)>;
   /// `key`: sent as "Authorization: Bearer ..."; empty: none. It stands in no message of this object.
   Http(const sweep::Server& server, std::string key);
   Http(const Http&) = delete;
@@ -32,13 +31,13 @@ class Http {
   ~Http();
 
   /// Posts every body to `path` behind the URL ("/chat/completions"), at most `in_flight` at a time, and gives each
-  /// reply of status 2xx, 400, 413 or 422 to `look`, with the number of its body; refusals have "[key]" for the key.
+  /// reply of status 2xx, 400, 413 or 422 to `look`; refusals have "[key]" for the key.
   /// Asked again, each time after a longer pause or after what the server demands (Retry-After): requests without a
   /// reply, with a status that may pass (408, 425, 429, 5xx), and those that `look` wants again. `between` is called
   /// now and then, and after each round of replies. Throws Error with the exit status `resume` where a request has
   /// failed for longer than the job's patience; InputError for what no repetition can mend (401, 403, 404, ...).
-  void post(const std::string& path, const std::vector<std::string>& bodies,
-            const std::function<Verdict(std::size_t, const Reply&)>& look, const std::function<void()>& between);
+  void post(const std::string& path, const std::vector<std::string>& bodies, const Look& look,
+            const std::function<void()>& between);
   /// One request without a body, sent once; status 0: there was no reply.
   Reply get(const std::string& path);
 

@@ -12,9 +12,6 @@ namespace {
 using base::Json;
 using sweep::Server;
 
-/// Servers take positive numbers of 31 bits.
-std::uint64_t seed_of(std::uint64_t seed) { return seed & 0x7FFFFFFFU; }
-
 Json body_of(const query::Generate& asked, const Server& server) {
   base::refuse_if(asked.thought.has_value(), "a thought's limit is asked of a server",
                   "its interface has one limit for the thought and the answer together");
@@ -27,7 +24,7 @@ Json body_of(const query::Generate& asked, const Server& server) {
   body["max_tokens"] = asked.max_new_tokens;
   body["temperature"] = asked.temperature;
   body["top_p"] = asked.top_p;
-  body["seed"] = seed_of(asked.seed);
+  body["seed"] = asked.seed & 0x7FFFFFFFU;  // servers take positive numbers of 31 bits
   if (!asked.stop.empty()) {
     body["stop"] = asked.stop;
   }

@@ -1,7 +1,8 @@
 #include "server/ServerEngine.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <exception>
+#include <future>
 #include <map>
 #include <optional>
 #include <utility>
@@ -31,15 +32,15 @@ base::Digest hash_of(const std::string& path, const std::string& body) {
 constexpr double trial_tolerance = 0.1;
 
 /// Asked again where `read` finds that the reply is not whole; InputErrors go on.
-Http::Verdict verdict_of(const auto& read) {
+std::string verdict_of(const auto& read) {
   try {
     read();
   } catch (const base::InputError&) {
     throw;
   } catch (const base::Error& error) {
-    return {error.what()};
+    return error.what();
   }
-  return {};
+  return "";
 }
 
 /// Refuses a server whose probabilities of a prompt are not those of the texts that it writes itself.
@@ -75,23 +76,21 @@ void prove_probabilities(const sweep::Server& server, Http& http) {
   }
 }
 
-/// Of the server's probabilities. The server is asked once: what came of it holds for later calls, too.
-struct Proof {
-  bool is_asked = false;
-  std::exception_ptr refusal;
-};
-
 class ServerCall final : public query::Call {
  public:
-  ServerCall(const sweep::Server& server, Http& http, Proof& proof, AnswerStore& store,
+  /// `proof`: of the server's probabilities, given when they are first asked.
+  ServerCall(const sweep::Server& server, Http& http, const std::shared_future<void>& proof, AnswerStore& store,
              std::span<const query::Query> queries)
       : server_(server), http_(http), proof_(proof), store_(store), queries_(queries) {
-    for (const auto& asked : queries) {
+    for (std::size_t query = 0; query < queries.size(); ++query) {
       auto& part = parts_.emplace_back();
       try {
-        part.bodies = bodies_of(asked, server);
-        part.hashes =
-            base::mapped(part.bodies, [&](const auto& body) { return hash_of(path_of(server.interface), body); });
+        for (auto& body : bodies_of(queries[query], server)) {
+          const auto hash = part.hashes.emplace_back(hash_of(path_of(server.interface), body));
+          if (kept_.try_emplace(hash).second) {
+            requests_.push_back({hash, query, std::move(body)});
+          }
+        }
       } catch (const base::InputError& error) {
         part.fault = error.what();
       }
@@ -99,38 +98,18 @@ class ServerCall final : public query::Call {
   }
 
   void run() override {
-    bool asks_probabilities = false;
-    for (std::size_t query = 0; query < queries_.size(); ++query) {
-      const auto& part = parts_[query];
-      for (std::size_t i = 0; i < part.bodies.size(); ++i) {
-        const auto [known, is_new] = kept_.try_emplace(part.hashes[i]);
-        if (!is_new) {
-          continue;
-        }
-        if (const auto answer = store_.find(known->first)) {
-          known->second = base::parse_json(*answer, "a kept answer");
-        } else {
-          asks_probabilities |= std::holds_alternative<query::Continue>(queries_[query]);
-          open_.push_back({known->first, query});
-          bodies_.push_back(part.bodies[i]);
-        }
-      }
-    }
-    if (asks_probabilities) {
-      if (!proof_.is_asked) {
-        proof_.is_asked = true;
-        try {
-          prove_probabilities(server_, http_);
-        } catch (...) {
-          proof_.refusal = std::current_exception();
-        }
-      }
-      if (proof_.refusal) {
-        std::rethrow_exception(proof_.refusal);
-      }
+    std::erase_if(requests_, [&](const Request& request) {
+      const auto answer = store_.find(request.hash);
+      kept_[request.hash] = answer ? base::parse_json(*answer, "a kept answer") : Json();
+      return answer.has_value();
+    });
+    if (std::ranges::any_of(requests_, [&](const Request& request) {
+          return std::holds_alternative<query::Continue>(queries_[request.query]);
+        })) {
+      proof_.get();
     }
     http_.post(
-        path_of(server_.interface), bodies_,
+        path_of(server_.interface), base::mapped(requests_, &Request::body),
         [this](std::size_t number, const Reply& reply) { return take(number, reply); }, [this] { store_.commit(); });
   }
 
@@ -160,32 +139,32 @@ class ServerCall final : public query::Call {
 
  private:
   struct Part {
-    std::vector<std::string> bodies;
-    std::vector<base::Digest> hashes;  ///< of the bodies
+    std::vector<base::Digest> hashes;  ///< of its requests
     std::string fault;
   };
-  struct Open {
+  struct Request {
     base::Digest hash;
-    std::size_t query;
+    std::size_t query = 0;  ///< the first that needs it
+    std::string body;
   };
 
-  Http::Verdict take(std::size_t number, const Reply& reply) {
+  std::string take(std::size_t number, const Reply& reply) {
     return verdict_of([&] {
-      auto answer = read_reply(queries_[open_[number].query], reply);
-      store_.keep(open_[number].hash, answer.dump());
-      kept_[open_[number].hash] = std::move(answer);
+      const auto& request = requests_[number];
+      auto answer = read_reply(queries_[request.query], reply);
+      store_.keep(request.hash, answer.dump());
+      kept_[request.hash] = std::move(answer);
     });
   }
 
   const sweep::Server& server_;
   Http& http_;
-  Proof& proof_;
+  const std::shared_future<void>& proof_;
   AnswerStore& store_;
   std::span<const query::Query> queries_;
   std::vector<Part> parts_;  ///< of each query
   std::map<base::Digest, Json> kept_;
-  std::vector<Open> open_;  ///< of each body that is asked
-  std::vector<std::string> bodies_;
+  std::vector<Request> requests_;  ///< once it runs those that no answer is kept of
 };
 
 class ServerEngine final : public query::Engine {
@@ -205,7 +184,8 @@ class ServerEngine final : public query::Engine {
  private:
   sweep::Server server_;
   mutable Http http_;  ///< it, the proof and the store: of the thread that runs calls
-  mutable Proof proof_;
+  /// The server is asked once: what came of it holds for later calls, too.
+  std::shared_future<void> proof_ = std::async(std::launch::deferred, [this] { prove_probabilities(server_, http_); });
   std::unique_ptr<AnswerStore> store_;
 };
 
