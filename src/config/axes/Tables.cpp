@@ -13,8 +13,6 @@ namespace {
 constexpr std::size_t max_bytes = std::size_t{8} << 20;
 constexpr std::size_t max_rows = 100'000;
 
-bool is_printable(std::string_view text) { return base::find_control(text, "") == std::string_view::npos; }
-
 /// The separator of a table: a tab if the head has one, else a semicolon or a comma.
 char separator_of(std::string_view head) {
   for (const char candidate : {'\t', ';'}) {
@@ -128,8 +126,9 @@ Table read_table(const std::string& path, base::Problems& problems) {
     auto cells = split_cells(line, separator);
     if (table.columns.empty()) {
       table.columns = std::move(cells);
-    } else if (cells.size() != table.columns.size() ||
-               !std::all_of(cells.begin(), cells.end(), [](const auto& cell) { return is_printable(cell); })) {
+    } else if (cells.size() != table.columns.size() || !std::all_of(cells.begin(), cells.end(), [](const auto& cell) {
+                 return base::find_control(cell, "") == std::string_view::npos;
+               })) {
       problems.add({path, number, ""}, std::to_string(cells.size()) + " printable cells",
                    "the head has " + std::to_string(table.columns.size()));
       return table;
