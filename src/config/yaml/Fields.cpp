@@ -481,10 +481,6 @@ Json integer_schema(std::int64_t smallest, std::int64_t largest) {
   return {{"type", "integer"}, {"minimum", smallest}, {"maximum", largest}};
 }
 
-Json number_schema(double smallest, double largest) {
-  return {{"type", "number"}, {"minimum", smallest}, {"maximum", largest}};
-}
-
 Json choice_schema(const std::vector<std::string>& names) { return Json::object({{"enum", names}}); }
 
 Json list_schema(Json entry, Emptiness emptiness) {
@@ -514,31 +510,13 @@ Json either_schema(std::vector<Json> forms) { return Json::object({{"anyOf", std
 
 Json boolean_schema() { return Json::object({{"type", "boolean"}}); }
 
-Json seed_schema() { return {{"type", "integer"}, {"minimum", 0}}; }
-
-Json texts_schema() { return list_schema(any_text_schema(), Emptiness::allowed); }
-
 Json choices_schema(const std::vector<std::string>& names) {
   auto schema = list_schema(choice_schema(names));
   schema["uniqueItems"] = true;
   return schema;
 }
 
-Json one_or_more_schema(const std::vector<std::string>& names) {
-  return either_schema({choice_schema(names), list_schema(choice_schema(names))});
-}
-
 Json text_or_lines_schema() { return either_schema({text_schema(), lines_schema()}); }
-
-Json labels_schema() { return either_schema({choice_schema({"all"}), lines_schema()}); }
-
-Json selections_or_schema(const std::vector<std::string>& words) {
-  return either_schema({choice_schema(words), selections_schema()});
-}
-
-Json range_schema() { return pair_schema(Json::object({{"type", "number"}})); }
-
-Json line_names_schema() { return names_schema(text_schema()); }
 
 Json selections_schema() { return names_schema(text_or_lines_schema()); }
 

@@ -355,9 +355,7 @@ base::Json text_schema();
 /// Text that may also be empty.
 base::Json any_text_schema();
 base::Json boolean_schema();
-base::Json seed_schema();
 base::Json integer_schema(std::int64_t smallest, std::int64_t largest);
-base::Json number_schema(double smallest, double largest);
 /// One of the words.
 base::Json choice_schema(const std::vector<std::string>& names);
 base::Json list_schema(base::Json entry, Emptiness emptiness = Emptiness::refused);
@@ -370,20 +368,14 @@ base::Json names_schema(base::Json value);
 /// One of several forms.
 base::Json either_schema(std::vector<base::Json> forms);
 /// What the keys of these names read.
-base::Json texts_schema();
 base::Json choices_schema(const std::vector<std::string>& names);
-base::Json one_or_more_schema(const std::vector<std::string>& names);
-base::Json labels_schema();
 base::Json selections_schema();
 base::Json text_or_lines_schema();
-base::Json selections_or_schema(const std::vector<std::string>& words);
-base::Json range_schema();
-base::Json line_names_schema();
 
 /// What `find_source` understands, with the schema of an entry.
 base::Json source_schema(base::Json entry);
 template <class Item>
-base::Json sources_schema();
+base::Json fields_schema();
 
 /// The counterpart of `Fields`: a dump of each key that it is shown, or a description of them as JSON Schema, in which
 /// the values are the defaults.
@@ -416,7 +408,8 @@ class ShownKeys : public KeyMarks<ShownKeys> {
     show(name, config::texts(value), about, value, lines_schema, emptiness);
   }
   void texts(const Text& name, const Texts& value, About about = "") {
-    show(name, config::texts(value), about, no_default, texts_schema);
+    show(name, config::texts(value), about, no_default,
+         [] { return list_schema(any_text_schema(), Emptiness::allowed); });
   }
   void boolean(const Text& name, bool value, About about = "") {
     show(name, Node::plain(value ? "true" : "false"), about, value, boolean_schema);
@@ -425,10 +418,14 @@ class ShownKeys : public KeyMarks<ShownKeys> {
     show(name, config::integer(value), about, value, integer_schema, smallest, largest);
   }
   void number(const Text& name, double value, double smallest, double largest, About about = "") {
-    show(name, config::number(value), about, value, number_schema, smallest, largest);
+    show(name, config::number(value), about, value, [&] {
+      return base::Json::object({{"type", "number"}, {"minimum", smallest}, {"maximum", largest}});
+    });
   }
   void seed(const Text& name, std::uint64_t value, About about = "") {
-    show(name, Node::plain(std::to_string(value)), about, value, seed_schema);
+    show(name, Node::plain(std::to_string(value)), about, value, [] {
+      return base::Json::object({{"type", "integer"}, {"minimum", 0}});
+    });
   }
   void choice(const Text& name, auto value, const Texts& names, About about = "") {
     const auto index = static_cast<std::size_t>(value);
@@ -441,10 +438,14 @@ class ShownKeys : public KeyMarks<ShownKeys> {
   }
   template <class Choice>
   void one_or_more(const Text& name, const std::vector<Choice>& values, const Texts& names, About about = "") {
-    show(name, choice_list(values, names), about, no_default, one_or_more_schema, names);
+    show(name, choice_list(values, names), about, no_default, [&] {
+      return either_schema({choice_schema(names), list_schema(choice_schema(names))});
+    });
   }
   void labels(const Text& name, const Texts& value, About about = "") {
-    show(name, value.empty() ? Node::plain("all") : config::texts(value), about, no_default, labels_schema);
+    show(name, value.empty() ? Node::plain("all") : config::texts(value), about, no_default, [] {
+      return either_schema({choice_schema({"all"}), lines_schema()});
+    });
   }
   void selections(const Text& name, const std::vector<sweep::Selection>& value, About about = "") {
     show(name, dump_selections(value), about, no_default, selections_schema);
@@ -452,14 +453,17 @@ class ShownKeys : public KeyMarks<ShownKeys> {
   void selections_or(const Text& name, const std::vector<sweep::Selection>& value, auto word, const Texts& words,
                      About about = "") {
     const auto place = static_cast<std::size_t>(word);
-    show(name, place == 0 ? dump_selections(value) : Node::plain(words[place - 1]), about, no_default,
-         selections_or_schema, words);
+    show(name, place == 0 ? dump_selections(value) : Node::plain(words[place - 1]), about, no_default, [&] {
+      return either_schema({choice_schema(words), selections_schema()});
+    });
   }
   void range(const Text& name, double low, double high, About about = "") {
-    show(name, list_of(std::vector{low, high}, config::number), about, no_default, range_schema);
+    show(name, list_of(std::vector{low, high}, config::number), about, no_default, [] {
+      return pair_schema(base::Json::object({{"type", "number"}}));
+    });
   }
   void names(const Text& name, const Names& value, About about = "") {
-    show(name, dump_names(value), about, no_default, line_names_schema);
+    show(name, dump_names(value), about, no_default, [] { return names_schema(text_schema()); });
   }
   template <class Item>
   void item(const Text& name, const Item& value, About about = "");
@@ -484,7 +488,8 @@ class ShownKeys : public KeyMarks<ShownKeys> {
   /// Items that may also stand in a piece or a table (`source_schema`).
   template <class Item>
   void sourced(const Text& name, const std::vector<Item>& items, About about) {
-    show(name, wants_value() ? list(items) : Node(), about, no_default, sources_schema<Item>);
+    show(name, wants_value() ? list(items) : Node(), about, no_default,
+         [] { return source_schema(fields_schema<Item>()); });
   }
   /// What a dump has of each item.
   template <class Item>
@@ -578,18 +583,6 @@ template <class Item>
 base::Json fields_schema() {
   return schema_of(Item());
 }
-template <class Item>
-base::Json items_schema() {
-  return list_schema(fields_schema<Item>(), Emptiness::allowed);
-}
-template <class Item>
-base::Json sources_schema() {
-  return source_schema(fields_schema<Item>());
-}
-template <class Item>
-base::Json all_or_schema() {
-  return either_schema({choice_schema({"all"}), fields_schema<Item>()});
-}
 
 template <class Item>
 Node ShownKeys::list(const std::vector<Item>& items) const {
@@ -605,13 +598,16 @@ void ShownKeys::optional_item(const Text& name, const std::optional<Item>& value
 }
 template <class Item>
 void ShownKeys::items(const Text& name, const std::vector<Item>& values, About about) {
-  show(name, wants_value() ? list(values) : Node(), about, no_default, items_schema<Item>);
+  show(name, wants_value() ? list(values) : Node(), about, no_default,
+       [] { return list_schema(fields_schema<Item>(), Emptiness::allowed); });
 }
 template <class Item>
 void ShownKeys::all_or(const Text& name, const std::optional<Item>& value, About about) {
   const auto shown = value ? dump_extent(*value, extent_) : Node();
   const bool is_usual = value && shown == default_fields<Item>();
-  show(name, is_usual ? Node::plain("all") : shown, about, no_default, all_or_schema<Item>);
+  show(name, is_usual ? Node::plain("all") : shown, about, no_default, [] {
+    return either_schema({choice_schema({"all"}), fields_schema<Item>()});
+  });
 }
 
 }  // namespace stereosweep::config
