@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <tuple>
+#include <unordered_set>
 
 #include "base/Lists.hpp"
 #include "base/Log.hpp"
-#include "base/text/Text.hpp"
-#include "config/axes/AxesReader.hpp"
 #include "config/axes/AxisSource.hpp"
 #include "config/language/LanguageTable.hpp"
 #include "probes/association/Association.hpp"
@@ -56,6 +55,18 @@ void check_prior_article(const ProbeReading& job, const Association& settings) {
       job.place("priors"), "{a group} needs an article before '" + priors.word_singular + "'",
       "in the job's language it is the noun's",
       "Set priors.word: {singular: " + priors.word_singular + ", plural: " + priors.word_plural + ", gender: ...}.");
+}
+
+/// The templates that statistics are averaged over are the job's.
+void check_averaged(const ProbeReading& job, const Association& settings) {
+  const auto labels = base::mapped(settings.axes.templates, &sweep::Template::label);
+  const std::unordered_set<std::string> known(labels.begin(), labels.end());
+  for (const auto& label : settings.statistics.templates) {
+    if (!known.contains(label) && !known.empty()) {  // no template at all is in the report already
+      job.problems.add(job.statistics.place("templates"), "unknown template '" + label + "'",
+                       "it is not on the axis templates", config::suggest(label, labels, job.problems));
+    }
+  }
 }
 
 void check_size(const ProbeReading& job, const Association& settings) {
@@ -159,6 +170,7 @@ void check_settings(const config::ProbeReading& job, Association& settings) {
     settings.priors.word_plural = sweep::Priors().word_plural;
     settings.priors.word_article = settings.priors.mask ? settings.priors.word_article : "";
   }
+  check_averaged(job, settings);
   check_size(job, settings);
   check_prior_article(job, settings);
   if (!job.pieces.holds_language() && job.pieces.language().is_english()) {
