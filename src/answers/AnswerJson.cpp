@@ -1,6 +1,5 @@
 #include "answers/AnswerJson.hpp"
 
-#include <cmath>
 #include <vector>
 
 #include "answers/Keywords.hpp"

@@ -261,9 +261,10 @@ TEST(Answers, ACutTextIsTruncatedOnlyWhereItHoldsNoAnswer) {
 
 TEST(Answers, LongAnswersAreReadInTimeThatGrowsWithTheirLength) {
   const std::vector<std::string> items = {"friendly", "honest"};
-  constexpr double limit = 10;  // seconds; each takes about 0.1, and minutes where the time grows with the square
-  for (const std::string part : {"4 ", "friendly: ", "* ", "<think>", "1 to ", "( ", "| ", "friendly 4, ", "- warm\n",
-                                 "\x01\x7f", "actually ", "[", "\"", "{\"a\":", "i cannot ", "not ", "[x] 4, maybe "}) {
+  constexpr double limit = 5;  // seconds; each takes about 0.1, and minutes where the time grows with the square
+  for (const std::string part :
+       {"4 ", "friendly: ", "* ", "<think>", "1 to ", "( ", "| ", "friendly 4, ", "- warm\n", "\x01\x7f", "actually ",
+        "[", "\"", "{\"a\":", "i cannot ", "i refuse and ", "not ", "[x] 4, maybe "}) {
     std::string text;
     while (text.size() < 300'000) {
       text += part;

@@ -319,30 +319,23 @@ bool is_of_model(std::span<const Token> tokens, std::size_t first) {
          (first > 0 && tokens[first - 1].text.ends_with("ly"));
 }
 
-/// "I cannot say for sure", "speak for all": how sure an answer is, which may follow.
-bool is_hedged(std::span<const PlainWord> words, std::size_t last) {
-  static constexpr auto hedges =
-      word_list<"sure certain certainty exact exactly precise precisely definitive definitively speak">;
-  constexpr std::size_t farthest = 6;
-  const auto end = std::ranges::find(words.subspan(last), std::string_view("."), &PlainWord::text);
-  const auto behind = words.subspan(last, std::min(farthest, static_cast<std::size_t>(end - words.begin()) - last));
-  return std::ranges::any_of(behind, [](const PlainWord& one) { return base::contains(hedges, one.text); });
+/// Whether one of up to six words behind a phrase, in its sentence, is one of these.
+bool has_behind(std::span<const PlainWord> words, std::size_t last, Words wanted) {
+  constexpr std::size_t most = 6;
+  const auto behind = words.subspan(last, std::min(most, words.size() - last));
+  const auto end = std::ranges::find(behind, std::string_view("."), &PlainWord::text);
+  return std::any_of(behind.begin(), end, [&](const PlainWord& one) { return base::contains(wanted, one.text); });
 }
 
+/// "I cannot say for sure", "speak for all": how sure an answer is, which may follow.
+bool is_hedged(std::span<const PlainWord> words, std::size_t last) {
+  return has_behind(words, last,
+                    word_list<"sure certain certainty exact exactly precise precisely definitive definitively speak">);
+}
+
+/// Also where the sentence ends with the phrase.
 bool is_about_answer(std::span<const PlainWord> words, std::size_t last) {
-  constexpr std::size_t farthest = 6;
-  if (last >= words.size()) {
-    return true;
-  }
-  for (auto at = last; at < words.size() && at < last + farthest; ++at) {
-    if (words[at].text == "." ? at == last : base::contains(answering, words[at].text)) {
-      return true;
-    }
-    if (words[at].text == ".") {
-      return false;
-    }
-  }
-  return false;
+  return last == words.size() || words[last].text == "." || has_behind(words, last, answering);
 }
 
 /// The beginning and the end of a text: what lies between is looked at in neither.
@@ -372,10 +365,9 @@ std::vector<Refusal> find_refusals(std::span<const Token> tokens) {
     }
     for (const auto& pattern : patterns->second) {
       const auto end = match_end(words, at, pattern, 0);
-      const bool counts =
-          end &&
-          (pattern.refuser == Refuser::any || is_about_answer(words, *end) || pattern.refuser == Refuser::model) &&
-          (pattern.refuser != Refuser::model || is_of_model(tokens, words[at].token));
+      const bool counts = end && (pattern.refuser == Refuser::any ||
+                                  (pattern.refuser == Refuser::to_answer ? is_about_answer(words, *end)
+                                                                         : is_of_model(tokens, words[at].token)));
       if (counts) {
         const bool may_follow =
             pattern.kind == RefusalKind::declines && words[at].text != "no" && is_hedged(words, *end);
