@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <iostream>
 #include <iterator>
 #include <set>
@@ -329,18 +328,6 @@ std::vector<sweep::KeyFault> ProbeKind::faults_of_rounds(const sweep::Job& job) 
   add_if(job.design().has_value(), "statistics.decide stands beside axes.design",
          "rounds deal templates and rephrasings themselves", "Leave one of them out.");
   return faults;
-}
-
-results::ScoreTable ProbeKind::scores(const results::ResultFile& /*file*/, const sweep::Job& /*job*/) const {
-  throw std::logic_error("a probe without a score table");
-}
-
-StatsText ProbeKind::stats(const StatsRequest& request) const {
-  const auto table = scores(request.file, request.job);
-  const auto exist = std::ranges::count_if(table.values, [](double value) { return std::isfinite(value); });
-  results::write_score_file(request.file, std::string(name()), table, request.target);
-  return {.status = base::counted(table.values.size(), "score") + ", " +
-                    base::with_thousands(static_cast<std::uint64_t>(exist)) + " of them with a value\n"};
 }
 
 findings::Told write_findings(results::StatisticsFile& file, const std::vector<findings::Finding>& found,

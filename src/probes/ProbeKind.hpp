@@ -145,14 +145,12 @@ class ProbeKind : public config::ProbeFormat {
   results::ScoreFile open_pilot(const std::filesystem::path& place) const;
   /// What keeps a run of the job from asking in rounds (statistics.decide).
   std::vector<sweep::KeyFault> faults_of_rounds(const sweep::Job& job) const;
-  /// Raw cubes -> the one table, for the `stats` below. Throws InputError if `file` is no result of the probe.
-  virtual results::ScoreTable scores(const results::ResultFile& file, const sweep::Job& job) const;
   /// The labels of the one measure that `stats` prints unless it is asked for all, in every table where it has one (a
   /// score of the score table, its agreement with people); empty: all are printed.
   virtual std::vector<std::string> recommended_measures(const sweep::Job& /*job*/) const { return {}; }
-  /// Writes `target`, which holds the score table, and gives the tables to print; rank zero. Unless overridden: the
-  /// score table alone.
-  virtual StatsText stats(const StatsRequest& request) const;
+  /// Raw cubes -> the one table, in `target` (`results::write_score_file`), with what else is found; gives the tables
+  /// to print; rank zero. Throws InputError if the file is no result of the probe.
+  virtual StatsText stats(const StatsRequest& request) const = 0;
   /// Whether its own findings answer what means of the score table would answer again, by less.
   virtual bool answers_itself() const { return false; }
   /// Whether `stats` can parse stored texts again.

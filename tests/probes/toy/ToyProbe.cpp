@@ -96,7 +96,8 @@ class ToyKind final : public KindOf<Toy> {
   std::string summary(const sweep::Job& job) const override {
     return std::to_string(ToyProbe(job).blocks().product().num_contexts()) + " subjects";
   }
-  results::ScoreTable scores(const results::ResultFile& file, const sweep::Job& /*job*/) const override {
+  StatsText stats(const StatsRequest& request) const override {
+    const auto& file = request.file;
     results::ScoreTable table;
     for (std::size_t axis = 0; axis < table.axes.size(); ++axis) {
       table.axes[axis] = results::ScoreTable::no_axis(axis);
@@ -109,7 +110,8 @@ class ToyKind final : public KindOf<Toy> {
     for (std::size_t i = 0; i < table.values.size(); ++i) {
       table.statuses[i] = table.values[i] <= 0 ? results::ScoreStatus::ok : results::ScoreStatus::missing;
     }
-    return table;
+    results::write_score_file(file, Toy::probe_name, table, request.target);
+    return {};
   }
 };
 
