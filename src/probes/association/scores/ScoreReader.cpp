@@ -164,8 +164,8 @@ std::uint64_t ScoreReader::num_slabs() const {
   return num_groups_ * ((num_sentences_ + step - 1) / step);
 }
 
-void ScoreReader::for_each(std::uint64_t share, std::uint64_t num_shares,
-                           const std::function<void(const ScoreSlab&)>& use) const {
+void ScoreReader::for_each(const std::function<void(const ScoreSlab&)>& use, std::uint64_t share,
+                           std::uint64_t num_shares) const {
   const auto step = sentences_of_slab();
   std::uint64_t place = 0;
   std::vector<Side> prior_sides;

@@ -28,25 +28,6 @@ auto fields_of(base::Either<ScoreSlab> auto& slab) {
   return std::tuple_cat(of_part(slab.poles), of_part(slab.pairs), std::tie(slab.counts.cells, slab.counts.scores));
 }
 
-/// On every rank but zero: sends this rank's share, at most two slabs ahead of what rank zero has taken.
-void send_slabs(const parallel::Communicator& world, const ScoreReader& reader) {
-  parallel::Messenger messenger(world);
-  std::uint64_t sent = 0;
-  const auto share = static_cast<std::uint64_t>(world.rank()) - 1;
-  const auto num_shares = static_cast<std::uint64_t>(world.size()) - 1;
-  reader.for_each(share, num_shares, [&](const ScoreSlab& slab) {
-    auto bytes = base::packed(fields_of(slab));
-    if (sent++ >= slabs_ahead) {
-      messenger.wait_for(0);
-    }
-    messenger.send(0, slab_kind, std::move(bytes));
-  });
-  messenger.wait_until_sent();
-  for (auto left = std::min(sent, slabs_ahead); left > 0; --left) {
-    messenger.wait_for(0);
-  }
-}
-
 /// On rank zero: `use(slab)` of all slabs in canonical order.
 void receive_slabs(const parallel::Communicator& world, std::uint64_t num_slabs,
                    const std::function<void(const ScoreSlab&)>& use) {
@@ -171,9 +152,25 @@ std::string write_statistics(const results::ResultFile& file, Statistics::Aggreg
   return text_of(counts, reader, shown);
 }
 
+/// Sends this rank's share, at most two slabs ahead of what rank zero has taken.
 void assist_statistics(const results::ResultFile& file, Statistics::Aggregate word_aggregate,
                        const parallel::Communicator& world) {
-  send_slabs(world, ScoreReader(file, word_aggregate));
+  parallel::Messenger messenger(world);
+  std::uint64_t sent = 0;
+  const auto share = static_cast<std::uint64_t>(world.rank()) - 1;
+  const auto num_shares = static_cast<std::uint64_t>(world.size()) - 1;
+  const auto send = [&](const ScoreSlab& slab) {
+    auto bytes = base::packed(fields_of(slab));
+    if (sent++ >= slabs_ahead) {
+      messenger.wait_for(0);
+    }
+    messenger.send(0, slab_kind, std::move(bytes));
+  };
+  ScoreReader(file, word_aggregate).for_each(send, share, num_shares);
+  messenger.wait_until_sent();
+  for (auto left = std::min(sent, slabs_ahead); left > 0; --left) {
+    messenger.wait_for(0);
+  }
 }
 
 std::string status_text(const results::ResultFile& file) {

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -80,10 +79,9 @@ class ScoreReader {
   /// Of the file's status cube, in the order of its numbers.
   const std::vector<std::string>& cell_status_names() const { return meanings_of(file_.schema(), "status"); }
   StatusCounts no_counts() const;
-  /// All slabs, in canonical order.
-  void for_each(const std::function<void(const ScoreSlab&)>& use) const { for_each(0, 1, use); }
-  /// Of `num_shares` shares of the slabs, which are dealt in turn, share `share`.
-  void for_each(std::uint64_t share, std::uint64_t num_shares, const std::function<void(const ScoreSlab&)>& use) const;
+  /// All slabs, in canonical order; of `num_shares` shares of them, which are dealt in turn, share `share`.
+  void for_each(const std::function<void(const ScoreSlab&)>& use, std::uint64_t share = 0,
+                std::uint64_t num_shares = 1) const;
   std::uint64_t num_slabs() const;
 
  private:
