@@ -158,18 +158,14 @@ void print_memory(std::ostream& out, const PlanRequest& request,
   out << "; libraries not counted\n";
 }
 
-/// Of the job's model; nothing for a fake engine without config.json. Throws InputError.
+/// Of the job's model; nothing for a fake engine without a causal one. Throws InputError.
 std::optional<model::CausalSpecification> specification_of(const PlanRequest& request) {
-  if (request.job.execution.engine == query::EngineKind::fake && request.files.find("config.json") == nullptr) {
+  const bool is_fake = request.job.execution.engine == query::EngineKind::fake;
+  if (is_fake && (request.files.find("config.json") == nullptr || !model::is_causal(request.files))) {
     return std::nullopt;
   }
-  if (!model::is_causal(request.files)) {
-    if (request.job.execution.engine == query::EngineKind::fake) {
-      return std::nullopt;
-    }
-    base::refuse("'" + request.job.model.path + "' is no causal language model",
-                 "the probe '" + request.job.probe_name() + "' asks what follows a prompt");
-  }
+  base::refuse_if(!model::is_causal(request.files), "'" + request.job.model.path + "' is no causal language model",
+                  "the probe '" + request.job.probe_name() + "' asks what follows a prompt");
   return model::read_causal_specification(request.files);
 }
 

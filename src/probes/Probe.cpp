@@ -33,9 +33,8 @@ results::AxisSchema measure_axis(const std::string& long_name, const std::vector
 results::AxisSchema rated_item_axis(const results::AxisSchema& rated, const std::vector<std::string>& kept) {
   results::AxisSchema axis{"item", "what is rated", rated.labels, {}};
   const auto keep = [&](const std::string& name) {
-    const auto& values = coordinate_of(rated, name);
-    const auto& own = *std::ranges::find(rated.coordinates, name, &results::AxisSchema::Coordinate::name);
-    axis.coordinates.push_back({name, own.long_name, values});
+    coordinate_of(rated, name);  // which must be there
+    axis.coordinates.push_back(*std::ranges::find(rated.coordinates, name, &results::AxisSchema::Coordinate::name));
   };
   const auto add = [&](const char* name, const char* long_name, auto text_of) {
     std::vector<std::string> values;

@@ -2,6 +2,7 @@
 #include <limits>
 #include <ostream>
 
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "probes/PlanText.hpp"
 
@@ -44,14 +45,9 @@ query::Answer count(const query::Query& asked, ServerWork& work) {
 void count_block(const Probe& probe, const sweep::Block& block, ServerWork& work) {
   work.contexts_read += block.num_contexts;
   Transcript transcript;
-  std::optional<Round> round = probe.first(block);
-  while (round && !round->queries.empty()) {
-    auto& answers = transcript.answers.emplace_back();
-    for (const auto& asked : round->queries) {
-      answers.push_back(count(asked, work));
-    }
+  for (std::optional<Round> round = probe.first(block); round; round = probe.next(block, transcript)) {
+    transcript.answers.push_back(base::mapped(round->queries, [&](const auto& asked) { return count(asked, work); }));
     transcript.rounds.push_back(std::move(*round));
-    round = probe.asks_again() ? probe.next(block, transcript) : std::nullopt;
   }
 }
 

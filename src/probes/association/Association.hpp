@@ -11,10 +11,6 @@
 #include "config/axes/AxisSource.hpp"
 #include "sweep/Axes.hpp"
 
-namespace stereosweep::probes {
-class ProbeKind;
-}
-
 namespace stereosweep::probes::association {
 
 /// What an association job measures. All raw numbers of a measure are kept; variants are derived later.
@@ -76,6 +72,6 @@ struct Association {
 void check_settings(const config::ProbeReading& job, Association& settings);
 
 /// The probe for the rest of the program.
-const ProbeKind& association_kind();
+const config::ProbeFormat& association_kind();
 
 }  // namespace stereosweep::probes::association

@@ -7,7 +7,6 @@
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "findings/Names.hpp"
-#include "findings/people/RatingsFile.hpp"
 #include "model/families/Families.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/association/Association.hpp"
@@ -322,7 +321,7 @@ ModelCost model_cost(const model::MaskedSpecification& config) {
           .flops_per_row = 2.0 * static_cast<double>(hidden * width + width * vocabulary)};
 }
 
-const ProbeKind& association_kind() {
+const config::ProbeFormat& association_kind() {
   static const AssociationKind kind;
   return kind;
 }

@@ -16,10 +16,6 @@
 #include "stats/OptionProbabilities.hpp"
 #include "sweep/Axes.hpp"
 
-namespace stereosweep::probes {
-class ProbeKind;
-}
-
 namespace stereosweep::probes::coreference {
 
 enum class Gender { female, male };
@@ -186,6 +182,6 @@ struct Coreference {
 void check_settings(const config::ProbeReading& job, const Coreference& settings);
 
 /// The probe for the rest of the program.
-const ProbeKind& coreference_kind();
+const config::ProbeFormat& coreference_kind();
 
 }  // namespace stereosweep::probes::coreference

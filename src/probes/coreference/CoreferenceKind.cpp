@@ -399,7 +399,7 @@ class CoreferenceKind final : public KindOf<Coreference> {
 
 }  // namespace
 
-const ProbeKind& coreference_kind() {
+const config::ProbeFormat& coreference_kind() {
   static const CoreferenceKind kind;
   return kind;
 }

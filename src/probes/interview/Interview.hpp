@@ -14,10 +14,6 @@
 #include "probes/SampledText.hpp"
 #include "sweep/Subjects.hpp"
 
-namespace stereosweep::probes {
-class ProbeKind;
-}
-
 namespace stereosweep::probes::interview {
 
 // A conversation: turns that are asked one after the other, each with the
@@ -174,6 +170,6 @@ sweep::SubjectList subjects_of(const Interview& settings);
 void check_settings(const config::ProbeReading& job, const Interview& settings);
 
 /// The probe for the rest of the program.
-const ProbeKind& interview_kind();
+const config::ProbeFormat& interview_kind();
 
 }  // namespace stereosweep::probes::interview

@@ -67,13 +67,10 @@ std::string conversation_text(const results::RawSchema& schema, const results::R
 /// Indices of the groups on the first axis; all where none is named.
 std::vector<std::size_t> groups_of(const results::AxisSchema& axis, const std::vector<std::string>& names) {
   std::vector<std::size_t> groups;
-  for (const auto& name : names) {
+  for (const auto& name : names.empty() ? axis.labels : names) {
     const auto place = results::place_of(axis.labels, name);
     base::refuse_if(!place, "no group '" + name + "' in this result", "", base::did_you_mean(name, axis.labels));
     groups.push_back(*place);
-  }
-  for (std::size_t group = 0; names.empty() && group < axis.labels.size(); ++group) {
-    groups.push_back(group);
   }
   return groups;
 }
@@ -149,8 +146,7 @@ void print_format(const PlanRequest& request) {
 }
 
 /// What turns after the first can cost: their prompts hold answers that are not there yet.
-struct LaterTurns {
-  PlanSample sample;
+struct LaterTurns : PlanSample {
   std::uint64_t answers = 0;
   std::uint64_t prompt_tokens = 0;  ///< at most
   std::uint64_t new_tokens = 0;     ///< at most
@@ -163,9 +159,9 @@ LaterTurns later_turns(const InterviewProbe& probe, const PlanRequest& request) 
   const auto most =
       static_cast<std::uint64_t>(sampled_text(job, job.settings<Interview>().sampling, "", 0).max_new_tokens);
   const auto special = job.model.chat ? tokenizer::SpecialTokens::leave_out : tokenizer::SpecialTokens::add;
-  later.sample.num_contexts = probe.blocks().num_contexts();
+  later.num_contexts = probe.blocks().num_contexts();
   for (const auto& block : sweep::sample_blocks(probe.blocks(), max_contexts_planned)) {
-    later.sample.contexts_read += block.num_contexts;
+    later.contexts_read += block.num_contexts;
     for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
       const auto asked = probe.messages(probe.blocks().context(block, i));
       for (std::size_t turn = 0; turn < asked.size(); ++turn) {
@@ -185,10 +181,9 @@ LaterTurns later_turns(const InterviewProbe& probe, const PlanRequest& request) 
 }
 
 void print_later_turns(const LaterTurns& later, const std::optional<model::CausalSpecification>& specification) {
-  const auto& sample = later.sample;
-  plan_line(std::cout, "later") << sample.sum(later.answers, "answer") << " to turns after the first, of at most "
-                                << sample.sum(later.new_tokens, "token") << ", after\n           prompts of at most "
-                                << sample.sum(later.prompt_tokens, "token")
+  plan_line(std::cout, "later") << later.sum(later.answers, "answer") << " to turns after the first, of at most "
+                                << later.sum(later.new_tokens, "token") << ", after\n           prompts of at most "
+                                << later.sum(later.prompt_tokens, "token")
                                 << " (they hold the answers before; lines around count first turns)\n";
   if (specification && later.longest > static_cast<std::uint64_t>(specification->max_tokens)) {
     plan_line(std::cout, "WARNING") << "a conversation may have " << with_thousands(later.longest)
@@ -282,7 +277,7 @@ class InterviewKind final : public KindOf<Interview> {
     print_causal_plan(std::cout,
                       {"interview of", summary(request.job), print_own_lines,
                        [&](std::uint64_t limit) { print_prompts(request.job, probe, limit); }, nullptr,
-                       later.sample.whole(later.new_tokens)},
+                       later.whole(later.new_tokens)},
                       probe, request);
   }
 
@@ -343,7 +338,7 @@ class InterviewKind final : public KindOf<Interview> {
 
 }  // namespace
 
-const ProbeKind& interview_kind() {
+const config::ProbeFormat& interview_kind() {
   static const InterviewKind kind;
   return kind;
 }

@@ -189,7 +189,7 @@ class RatingKind final : public KindOf<Rating> {
 
 }  // namespace
 
-const ProbeKind& rating_kind() {
+const config::ProbeFormat& rating_kind() {
   static const RatingKind kind;
   return kind;
 }

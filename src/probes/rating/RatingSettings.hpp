@@ -12,10 +12,6 @@
 #include "probes/SampledText.hpp"
 #include "sweep/Subjects.hpp"
 
-namespace stereosweep::probes {
-class ProbeKind;
-}
-
 namespace stereosweep::probes::rating {
 
 /// Who is rated in the paper: a marker before a word for people, "Black women".
@@ -120,6 +116,6 @@ sweep::SubjectList subjects_of(const Rating& settings);
 void check_settings(const config::ProbeReading& job, const Rating& settings);
 
 /// The probe for the rest of the program.
-const ProbeKind& rating_kind();
+const config::ProbeFormat& rating_kind();
 
 }  // namespace stereosweep::probes::rating
