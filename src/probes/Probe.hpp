@@ -145,7 +145,8 @@ bool has_failed(const query::Answer& answer, std::uint8_t& status, std::string& 
   return error != nullptr;
 }
 
-/// Reports an axis of the product that has no values. `what`: "template".
+/// Reports an axis of the product that has no values, though its list is not empty: all of it is left out, or a table
+/// of groups has the generic row alone. `what`: "group".
 void require_axis(std::uint64_t length, const char* key, const std::string& what, base::Problems& problems);
 
 /// Where value `index` of a block's cube stands, for people: "group women, template t1, rephrasing none, trait kind".

@@ -165,15 +165,6 @@ sweep::Subject generic_subject(const sweep::Priors& priors) {
   return subject;
 }
 
-void check_axes(const Association& settings, base::Problems& problems) {
-  const auto& [axes, measures, priors, design, statistics] = settings;
-  require_axis(axes.groups.size() + priors.word + priors.mask, "axes.groups", "group and no prior", problems);
-  require_axis(list_words(axes.traits).size(), "axes.traits", "word of a trait", problems);
-  require_axis(axes.templates.size(), "axes.templates", "template", problems);
-  require_axis(axes.rephrasings.size(), "axes.rephrasings", "rephrasing", problems);
-  require_axis(measures.size(), "measures", "measure", problems);
-}
-
 /// A mask in a text of the job would be taken for the word's or the group's place.
 void check_masks(const Association& settings, const std::string& mask_token, base::Problems& problems) {
   const auto check = [&](const std::string& text, const std::string& key) {
@@ -398,7 +389,7 @@ void AssociationProbe::fold_context(results::RawBlock& raw, std::size_t context,
 
 void AssociationProbe::hash_content(const sweep::Block& block, base::Sha256& hash) const {
   hash.field("association 2").field(settings_of_block(settings_)).field(mask_token_);
-  hash.number(plans_->max_subwords()).number(words_.size());
+  hash.number(schema_.inner_axis("subword").labels.size()).number(words_.size());
   for (std::uint64_t i = 0; i < block.num_contexts; ++i) {
     const ContextView view = this->view(blocks_.context(block, i));
     hash.number(view.targets == nullptr ? 0 : 1);
@@ -413,12 +404,14 @@ void AssociationProbe::hash_content(const sweep::Block& block, base::Sha256& has
 
 std::unique_ptr<AssociationProbe> make_association(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer) {
   base::Problems problems;
-  check_axes(job.settings<Association>(), problems);
+  const auto& settings = job.settings<Association>();
+  require_axis(settings.axes.groups.size() + settings.priors.word + settings.priors.mask, "axes.groups",
+               "group and no prior", problems);
   if (!tokenizer.mask_token() || !tokenizer.mask_id()) {
     problems.add({.file = "", .line = 0, .key = "model.path"}, "the tokenizer has no mask token",
                  "association asks a masked language model", "use a BERT or RoBERTa checkpoint");
   } else if (problems.empty()) {
-    check_masks(job.settings<Association>(), *tokenizer.mask_token(), problems);
+    check_masks(settings, *tokenizer.mask_token(), problems);
   }
   problems.raise_if_any("the job cannot be probed");
   return std::make_unique<AssociationProbe>(job, tokenizer);

@@ -114,7 +114,6 @@ class PlanCache {
   const std::vector<std::string>& words(WordCase word_case) const {
     return words_[static_cast<std::size_t>(word_case)];
   }
-  std::uint32_t max_subwords() const { return max_subwords_; }
 
  private:
   const tokenizer::Tokenizer& tokenizer_;

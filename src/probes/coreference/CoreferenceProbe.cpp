@@ -62,34 +62,31 @@ Condition condition_of(Augmentation augmentation, const Marker& marker, const st
 }
 
 void add_single(const std::vector<Subject>& subjects, Augmentation augmentation, std::vector<Condition>& out) {
-  for (const auto& [marker, groups] : subjects) {
-    auto& condition = out.emplace_back(condition_of(augmentation, marker, marker.word));
-    condition.kind = groups.size() == 1 ? "group" : "intersection";
-    condition.groups = groups;
+  for (const auto& subject : subjects) {
+    auto& condition = out.emplace_back(condition_of(augmentation, subject, subject.word));
+    condition.kind = subject.groups.size() == 1 ? "group" : "intersection";
+    condition.groups = subject.groups;
     (augmentation == Augmentation::aug1   ? condition.referent_marker
      : augmentation == Augmentation::aug2 ? condition.other_marker
-                                          : condition.pronoun_marker) = marker.word;
+                                          : condition.pronoun_marker) = subject.word;
   }
 }
 
 void add_pairs(const std::vector<Subject>& subjects, Augmentation augmentation, std::vector<Condition>& out) {
   for (const auto& privileged : subjects) {
     for (const auto& disadvantaged : subjects) {
-      if (privileged.marker.privilege != Privilege::privileged ||
-          disadvantaged.marker.privilege != Privilege::disadvantaged ||
-          privileged.marker.attribute != disadvantaged.marker.attribute ||
-          privileged.marker.contrast != disadvantaged.marker.contrast || privileged.groups.size() != 1 ||
-          disadvantaged.groups.size() != 1) {
+      if (privileged.privilege != Privilege::privileged || disadvantaged.privilege != Privilege::disadvantaged ||
+          privileged.attribute != disadvantaged.attribute || privileged.contrast != disadvantaged.contrast ||
+          privileged.groups.size() != 1 || disadvantaged.groups.size() != 1) {
         continue;
       }
       const auto& referent = augmentation == Augmentation::aug3a ? privileged : disadvantaged;
       const auto& other = augmentation == Augmentation::aug3a ? disadvantaged : privileged;
-      auto& condition = out.emplace_back(
-          condition_of(augmentation, referent.marker, referent.marker.word + " / " + other.marker.word));
+      auto& condition = out.emplace_back(condition_of(augmentation, referent, referent.word + " / " + other.word));
       condition.kind = "contrast";
       condition.groups = {referent.groups.front(), other.groups.front()};
-      condition.referent_marker = referent.marker.word;
-      condition.other_marker = other.marker.word;
+      condition.referent_marker = referent.word;
+      condition.other_marker = other.word;
     }
   }
 }
@@ -394,7 +391,6 @@ std::unique_ptr<CoreferenceProbe> make_coreference(const sweep::Job& job, const 
       std::ranges::count_if(settings.sentences, [&](const auto& sentence) { return !settings.excludes(sentence); });
   require_axis(static_cast<std::uint64_t>(num_asked), "axes.sentences", "sentence that axes.exclude does not leave out",
                problems);
-  require_axis(settings.questions.size(), "axes.questions", "question", problems);
   require_axis(
       list_conditions(settings).size(), "axes.augmentations",
       "augmentation that has a marker (aug3a and aug3b need a privileged and a disadvantaged one of an attribute)",

@@ -1,7 +1,6 @@
 // Which of two occupations a causal model takes a pronoun for (winoidentity §2; definitions: README.md).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -15,8 +14,7 @@ namespace stereosweep::probes::coreference {
 // Prompts (winoidentity table 2): conditions = where which marker goes, and the text of a sentence under one.
 
 /// A marker, or several in order («Black disabled»), and the labels of the groups that it names.
-struct Subject {
-  Marker marker;
+struct Subject : Marker {
   std::vector<std::string> groups;
 };
 

@@ -29,8 +29,7 @@ std::vector<results::AxisSchema> outer_axes(const Interview& settings, const std
   return {
       group_axis("who is asked about", subjects),
       axis_of("conversation", "turns that follow on each other", settings.conversations, &Conversation::label,
-              {{"turns", "labels of the turns, in order",
-                [](const auto& one) { return listed(one, [](const auto& turn) { return turn.label; }); }},
+              {{"turns", "labels of the turns, in order", [](const auto& one) { return listed(one, &Turn::label); }},
                {"kinds", "what each turn asks for, in order", [](const auto& one) { return listed(one, kind_name); }}}),
       axis_of("template", "form of the prompt", settings.forms, &PromptForm::label,
               {{"text", "the first message", &PromptForm::text},
@@ -40,8 +39,7 @@ std::vector<results::AxisSchema> outer_axes(const Interview& settings, const std
 }
 
 /// An item with where it is asked.
-struct PlacedItem {
-  RatedItem item;
+struct PlacedItem : RatedItem {
   std::string conversation;
   std::string turn;
   double turned_at = 0;       ///< least + greatest value of the scale
@@ -65,16 +63,15 @@ std::vector<PlacedItem> items_of(const Interview& settings) {
 }
 
 results::AxisSchema item_axis(const std::vector<PlacedItem>& items) {
-  const auto text = [](auto member) { return [member](const PlacedItem& one) { return one.item.*member; }; };
   return axis_of(
-      "item", "what is rated", items, text(&RatedItem::label),
+      "item", "what is rated", items, &PlacedItem::label,
       {{"conversation", "conversation that asks it", &PlacedItem::conversation},
        {"turn", "turn that asks it", &PlacedItem::turn},
-       {"dimension", "dimension of the item", text(&RatedItem::dimension)},
-       {"facet", "part of the dimension", text(&RatedItem::facet)},
+       {"dimension", "dimension of the item", &PlacedItem::dimension},
+       {"facet", "part of the dimension", &PlacedItem::facet},
        {"polarity", "positive: a high rating is high on the dimension",
-        [](const auto& one) { return RatedItem::polarity_names[static_cast<std::size_t>(one.item.polarity)]; }},
-       {"text", "as it stands in a question", text(&RatedItem::text)},
+        [](const auto& one) { return RatedItem::polarity_names[static_cast<std::size_t>(one.polarity)]; }},
+       {"text", "as it stands in a question", &PlacedItem::text},
        {"scale_sum", "least plus greatest value of its scale",
         [](const auto& one) { return base::format_double(one.turned_at); }},
        {"option_values", "values of the options, where their probabilities are asked", &PlacedItem::option_values}});
@@ -389,8 +386,6 @@ std::unique_ptr<InterviewProbe> make_interview(const sweep::Job& job, const toke
   const auto& settings = job.settings<Interview>();
   base::Problems problems;
   require_axis(settings.groups.size(), "axes.groups", "group", problems);
-  require_axis(settings.conversations.size(), "axes.conversations", "conversation", problems);
-  require_axis(settings.forms.size(), "axes.templates", "template", problems);
   require_chat(job, settings.sampling, tokenizer, problems);
   if (sizes_of(settings).options > 0) {
     require_closed_thought(job, problems);

@@ -321,8 +321,6 @@ std::unique_ptr<RatingProbe> make_rating(const sweep::Job& job, const tokenizer:
   const auto& rating = job.settings<Rating>();
   base::Problems problems;
   require_axis(rating.identities.size() + rating.groups.size(), "axes.groups", "group", problems);
-  require_axis(rating.traits.size(), "axes.rated_traits", "trait", problems);
-  require_axis(rating.questions.size(), "axes.templates", "template", problems);
   require_chat(job, rating.sampling, tokenizer, problems);
   require_closed_thought(job, problems);
   problems.raise_if_any("the job cannot be probed");

@@ -370,13 +370,13 @@ TEST_F(AssociationProbeTest, RefusesJobsThatCannotBeProbed) {
   job.settings<probes::association::Association>().axes.groups[0].plural = "wo[MASK]men";
   EXPECT_THROW(make_probe(job, tokenizer_), base::InputError);
   job = testing::small_job();
-  job.settings<probes::association::Association>().axes.traits.clear();
-  job.settings<probes::association::Association>().measures = {};
+  job.settings<probes::association::Association>().axes.groups.clear();
+  job.settings<probes::association::Association>().priors = {.word = false, .mask = false};
   try {
     make_probe(job, tokenizer_);
     FAIL() << "an empty product was accepted";
   } catch (const base::InputError& error) {
-    EXPECT_THAT(error.what(), ::testing::AllOf(::testing::HasSubstr("axes.traits"), ::testing::HasSubstr("measures")));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("no group and no prior"));
   }
 }
 

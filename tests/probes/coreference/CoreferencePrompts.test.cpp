@@ -147,13 +147,13 @@ TEST(CoreferencePrompts, MarkersCrossInBothOrders) {
   const auto list = probes::coreference::list_subjects(settings);
   std::vector<std::string> words;
   for (const auto& subject : list.subjects) {
-    words.push_back(subject.marker.word + "/" + subject.marker.attribute);
+    words.push_back(subject.word + "/" + subject.attribute);
   }
   EXPECT_THAT(words, ::testing::ElementsAre("Black/race", "White/race", "disabled/disability", "Catholic/religion",
                                             "White Catholic/race x religion", "Catholic White/religion x race",
                                             "Black disabled/race x disability", "disabled Black/disability x race"));
-  EXPECT_EQ(list.subjects[4].marker.privilege, Privilege::unstated);
-  EXPECT_EQ(list.subjects[6].marker.privilege, Privilege::disadvantaged);
+  EXPECT_EQ(list.subjects[4].privilege, Privilege::unstated);
+  EXPECT_EQ(list.subjects[6].privilege, Privilege::disadvantaged);
   std::vector<std::string> reasons;
   for (const auto& omission : list.omissions) {
     reasons.push_back(omission.first + "+" + omission.second + ": " + omission.reason);
