@@ -1,6 +1,5 @@
 #include "probes/interview/Interview.hpp"
 
-#include "base/text/Text.hpp"
 #include "config/axes/AxesReader.hpp"
 
 namespace stereosweep::probes::interview {

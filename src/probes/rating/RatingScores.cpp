@@ -5,7 +5,6 @@
 #include <functional>
 #include <utility>
 
-#include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "findings/Cells.hpp"
@@ -45,21 +44,15 @@ ScoreStatus status_of(std::size_t usable, std::size_t all) {
 /// Goes through contexts in order and collects what the tables need.
 class Collector {
  public:
-  explicit Collector(const results::RawSchema& schema)
-      : schema_(schema), product_(product_of(schema)), values_(values_of(schema)), num_runs_(num_runs_of(schema)) {
-    const auto ends = std::ranges::minmax(values_);
-    sum_of_ends_ = ends.min + ends.max;
+  explicit Collector(const results::RawSchema& schema) : schema_(schema) {
     result_.sources = source_names(num_runs_);
     result_.table.axes = score_axes(schema);
     result_.table.resize();
     std::ranges::fill(result_.table.statuses, ScoreStatus::not_applicable);
-    position_sums_.assign(num_forms * values_.size(), 0.0);
     if (num_runs_ > 0) {
       result_.answer_statuses = meanings_of(schema, "answer_status");
     }
     result_.answer_counts.assign(result_.table.length(findings::subject_axis) * result_.answer_statuses.size(), 0);
-    is_turned_ = base::mapped(coordinate_of(schema.outer_axes.at(1), "polarity"),
-                              [](const auto& polarity) { return polarity == "negative"; });
     is_reversed_ = base::mapped(schema.inner_axis("order").labels, [](const auto& order) {
       return order == option_order_names[static_cast<std::size_t>(OptionOrder::reversed)];
     });
@@ -138,8 +131,6 @@ class Collector {
       std::vector<double> of_run;
       for (std::size_t order = 0; order < num_orders; ++order) {
         const std::size_t cell = (place * num_orders + order) * num_runs_ + run;
-        base::refuse_if(statuses[cell] >= result_.answer_statuses.size(),
-                        "'answer_status' holds a flag without a meaning", "this is no result of the probe");
         ++result_.answer_counts[at_[0] * result_.answer_statuses.size() + statuses[cell]];
         if (std::isfinite(ratings[cell])) {
           of_run.push_back(ratings[cell]);
@@ -153,15 +144,17 @@ class Collector {
 
   const results::RawSchema& schema_;
   RatingResult result_;
-  sweep::Product product_;
-  std::vector<double> values_;  ///< [option]
-  std::size_t num_runs_;
-  double sum_of_ends_ = 0;         ///< least and greatest value of the scale
-  std::vector<bool> is_turned_;    ///< [trait]: a high rating is low on the dimension
+  sweep::Product product_ = product_of(schema_);
+  std::vector<double> values_ = values_of(schema_);  ///< [option]
+  std::size_t num_runs_ = num_runs_of(schema_);
+  double sum_of_ends_ = std::ranges::min(values_) + std::ranges::max(values_);
+  /// [trait]: a high rating is low on the dimension.
+  std::vector<bool> is_turned_ = base::mapped(coordinate_of(schema_.outer_axes.at(1), "polarity"),
+                                              [](const auto& polarity) { return polarity == "negative"; });
   std::vector<bool> is_reversed_;  ///< [order]: the options were listed backwards
   std::vector<std::uint64_t> at_;  ///< of the context that is added: group, trait, template, rephrasing
   bool is_scored_ = false;
-  std::vector<double> position_sums_;  ///< [form, position]
+  std::vector<double> position_sums_ = std::vector<double>(num_forms * values_.size());  ///< [form, position]
   double position_counts_[num_forms] = {0, 0};
   std::size_t unscored_ = 0;  ///< flag of option_status
 };

@@ -9,7 +9,6 @@
 #include "findings/Finding.hpp"
 #include "results/Reader.hpp"
 #include "results/ScoreTable.hpp"
-#include "stats/Correlation.hpp"
 
 namespace stereosweep::probes::rating {
 

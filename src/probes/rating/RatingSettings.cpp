@@ -1,7 +1,6 @@
 #include "probes/rating/RatingSettings.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 #include "base/Lists.hpp"
 #include "base/Log.hpp"

@@ -14,7 +14,6 @@
 #include "findings/Finding.hpp"
 #include "findings/Scores.hpp"
 #include "results/RawBlock.hpp"
-#include "stats/Summary.hpp"
 #include "stats/TextDiversity.hpp"
 
 namespace stereosweep::probes::interview {
