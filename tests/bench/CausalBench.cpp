@@ -44,10 +44,13 @@ CausalSpecification specification_of(const std::string& name) {
   s.layers.assign(12, LayerKind{});
   s.norm = gpt2 ? NormKind::layer : NormKind::rms;
   s.norm_epsilon = 1e-5;
-  s.position = gpt2 ? PositionKind::learned : PositionKind::rotary;
+  s.names.positions = gpt2 ? "positions" : "";
   s.attention_scale = 0.125F;
   s.activation = gpt2 ? Activation::gelu_tanh : Activation::silu;
   s.gated = !gpt2;
+  if (gpt2) {
+    return s;
+  }
   Rotary rotary{s.head_width, RotaryPairs::halves, {}, 1};
   for (std::int64_t i = 0; i < 32; ++i) {
     rotary.inverse_frequencies.push_back(1.0F / std::pow(10000.0F, static_cast<float>(i) / 32.0F));

@@ -32,7 +32,7 @@ CausalSpecification gpt_like() {
   settings.layers.assign(3, model::LayerKind{});
   settings.norm_epsilon = 1e-5;
   settings.attention_scale = 1 / std::sqrt(12.0F);
-  settings.position = model::PositionKind::learned;
+  settings.names.positions = "positions";
   settings.activation = model::Activation::gelu_tanh;
   settings.logits_scale = 0.3F;  // log-probabilities of usual sizes
   return settings;
@@ -40,7 +40,7 @@ CausalSpecification gpt_like() {
 
 CausalSpecification llama_like() {
   auto settings = gpt_like();
-  settings.position = model::PositionKind::rotary;
+  settings.names.positions.clear();
   settings.num_key_heads = 2;
   settings.norm = model::NormKind::rms;
   settings.gated = true;

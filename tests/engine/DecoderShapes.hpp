@@ -27,7 +27,8 @@ inline std::vector<model::CausalSpecification> decoder_shapes() {
   std::vector<model::CausalSpecification> all;
   const auto add = [&](auto change) { change(all.emplace_back(base)); };
   add([](auto& s) {
-    s.position = model::PositionKind::learned;
+    s.names.positions = "positions";
+    s.rotaries.clear();
     s.activation = model::Activation::gelu_tanh;
     s.residual = model::Residual::after_adding;
   });
@@ -39,7 +40,7 @@ inline std::vector<model::CausalSpecification> decoder_shapes() {
     s.logits_scale = 0.5F;
   });
   add([](auto& s) {
-    s.position = model::PositionKind::alibi;
+    s.rotaries.clear();
     s.alibi_slopes = {0.5F, 0.25F, 0.125F, 0.0625F, 0.703125F, 0.35351562F};
   });
   add([](auto& s) {
@@ -63,7 +64,7 @@ inline std::vector<model::CausalSpecification> decoder_shapes() {
     s.query_key_norm = model::QueryKeyNorm::whole;
   });
   add([](auto& s) {  // bloom
-    s.position = model::PositionKind::alibi;
+    s.rotaries.clear();
     s.alibi_slopes = {0.5F, 0.25F, 0.125F, 0.0625F, 0.703125F, 0.35351562F};
     s.alibi_rounding = model::AlibiRounding::model;
     s.activation = model::Activation::gelu_tanh;

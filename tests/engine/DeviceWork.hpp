@@ -189,14 +189,14 @@ inline CausalSpecification gpt2_like() {
   shape.max_tokens = 128;
   shape.norm_epsilon = 1e-5;
   shape.attention_scale = 1 / std::sqrt(8.0F);
-  shape.position = model::PositionKind::learned;
+  shape.names.positions = "positions";
   shape.activation = model::Activation::gelu_tanh;
   return shape;
 }
 
 inline CausalSpecification llama_like() {
   auto shape = gpt2_like();
-  shape.position = model::PositionKind::rotary;
+  shape.names.positions.clear();
   shape.rotaries = {model::Rotary{8, model::RotaryPairs::halves, {1, 0.3F, 0.1F, 0.03F}, 1}};
   shape.norm = model::NormKind::rms;
   shape.num_key_heads = 2;
@@ -213,7 +213,7 @@ inline CausalSpecification mixtral_like() {
 
 inline CausalSpecification alibi_like() {
   auto shape = gpt2_like();
-  shape.position = model::PositionKind::alibi;
+  shape.names.positions.clear();
   shape.alibi_slopes = {0.5F, 0.25F, 0.125F, 0.0625F, 0.03125F, 0.015625F, 0.0078125F, 0.00390625F};
   return shape;
 }

@@ -68,13 +68,15 @@ std::vector<Setting> settings() {
     all.push_back({name, s, norms});
   };
   add("learned positions, scores by layer", {}, [](auto& s) {
-    s.position = PositionKind::learned;
+    s.names.positions = "positions";
+    s.rotaries.clear();
     s.first_position = 2;
     s.activation = Activation::gelu_tanh;
     s.scale_by_layer = true;
   });
   add("norms after the sums", {}, [](auto& s) {
-    s.position = PositionKind::learned;
+    s.names.positions = "positions";
+    s.rotaries.clear();
     s.residual = Residual::after_adding;
     s.names.final_norm = "";
     s.activation = Activation::relu;
@@ -92,18 +94,18 @@ std::vector<Setting> settings() {
     s.rotaries = {Rotary{36, RotaryPairs::neighbours, frequencies(36), 1.25F}};
   });
   add("alibi inside the scale", {}, [](auto& s) {
-    s.position = PositionKind::alibi;
+    s.rotaries.clear();
     s.alibi_slopes = {0.5F, 0.25F, 0.125F, 0.0625F, 0.703125F, 0.35351562F};
     s.alibi_scale = s.attention_scale;
   });
   add("alibi after the scale", {}, [](auto& s) {
-    s.position = PositionKind::alibi;
+    s.rotaries.clear();
     s.alibi_slopes = {0.5F, 0.25F, 0.125F, 0.0625F, 0.703125F, 0.35351562F};
   });
   PlainNorms embeddings;
   embeddings.embedding = true;
   add("alibi unrounded, a norm of the embeddings", embeddings, [](auto& s) {
-    s.position = PositionKind::alibi;
+    s.rotaries.clear();
     s.alibi_slopes = {0.7071F, 0.25F, 0.1234F, 0.0625F, 0.703125F, 0.3535F};
     s.alibi_rounding = AlibiRounding::model;
     s.activation = Activation::gelu_tanh;

@@ -89,7 +89,7 @@ inline PlainModel random_model(const CausalSpecification& specification, const P
   PlainModel model;
   model.specification = specification;
   model.words = random_numbers({specification.vocabulary, hidden}, 1);
-  if (specification.position == PositionKind::learned) {
+  if (!specification.names.positions.empty()) {
     model.positions = random_numbers({specification.max_tokens + specification.first_position, hidden}, 0.5);
   }
   const auto queries = specification.num_heads * specification.head_width;
@@ -215,7 +215,7 @@ class PlainForward {
     const auto count = std::ssize(ids);
     auto states = model_.words.to(at::kDouble).index_select(0, at::tensor(ids));
     states = states.mul(static_cast<double>(specification_.embedding_scale));
-    if (specification_.position == PositionKind::learned) {
+    if (!specification_.names.positions.empty()) {
       states = states.add(model_.positions.to(at::kDouble)
                               .slice(0, specification_.first_position, specification_.first_position + count));
     }
@@ -331,7 +331,7 @@ class PlainForward {
   // [heads, tokens, width], turned
   at::Tensor turned(const at::Tensor& heads, int number) const {
     const int which = specification_.layers[number].rotary;
-    if (specification_.position != PositionKind::rotary || which < 0) {
+    if (specification_.rotaries.empty() || which < 0) {
       return heads;
     }
     const auto& rotary = specification_.rotaries[which];
@@ -375,7 +375,7 @@ class PlainForward {
       const auto shared = head / (heads / key_heads);
       auto scores = at::matmul(q[head], k[shared].t());
       at::Tensor bias = at::zeros({count}, at::kDouble);
-      if (specification_.position == PositionKind::alibi) {
+      if (!specification_.alibi_slopes.empty()) {
         for (std::int64_t j = 0; j < count; ++j) {
           const c10::BFloat16 place(static_cast<float>(j));
           const auto slope = specification_.alibi_slopes[head];

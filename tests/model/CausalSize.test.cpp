@@ -55,7 +55,7 @@ TEST(CausalSizeTest, CountsParametersAsPublished) {
   gpt2.head_width = 64;
   gpt2.max_tokens = 1024;
   gpt2.layers.resize(12);
-  gpt2.position = PositionKind::learned;
+  gpt2.names.positions = "positions";
   const auto small = size_of(gpt2);
   EXPECT_NEAR(billions(small.embedding + small.layers), 0.1243, 0.0002);  // 0.1 million norms and biases
 }

@@ -118,7 +118,7 @@ TEST(Families, SlopesOfFalcon) {
   EXPECT_THAT(six.alibi_slopes, ElementsAre(0.25F, 0.0625F, 0.015625F, 0.00390625F, 0.5F, 0.125F));
   const auto sixteen = read(R"({"model_type":"falcon","alibi":true,"num_attention_heads":16,"hidden_size":64})");
   EXPECT_EQ(sixteen.alibi_slopes[0], 0.70703125F);  // 0.70710678 has no such bfloat16
-  EXPECT_EQ(sixteen.position, PositionKind::alibi);
+  EXPECT_TRUE(sixteen.rotaries.empty());
   EXPECT_EQ(sixteen.alibi_scale, sixteen.attention_scale);
 }
 

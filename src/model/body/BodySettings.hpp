@@ -80,13 +80,13 @@ struct TensorNames {
   std::string words = "embed_tokens";
   std::string positions = {};
   std::string embedding_norm = {};
-  std::string embedding_projection = {};  ///< from the words' width to the layers'
-  std::string layers = "layers.";         ///< the layer's number and a dot follow
+  std::string embedding_projection = {};        ///< from the words' width to the layers'
+  std::string layers = "layers.";               ///< the layer's number and a dot follow
   std::vector<std::string> shared_layers = {};  ///< of each layer, in place of `layers`: those of one name are one
   std::string final_norm = "norm";
   std::vector<std::string> heads = {"lm_head"};  ///< of decoders, without the prefix; the first that is stored counts
   bool head_bias = false;                        ///< of the logits
-  bool norm_bias = true;  ///< NormKind::layer only
+  bool norm_bias = true;                         ///< NormKind::layer only
 
   std::string attention_norm = "input_layernorm";
   bool first_attention_norm = true;  ///< false: the first layer reads what the norm of the embeddings made
@@ -126,7 +126,7 @@ struct BodySettings {
   std::int64_t head_width = 0;
   std::int64_t max_tokens = 0;
   std::vector<LayerKind> layers;
-  std::vector<Rotary> rotaries;  ///< of an encoder: without any nothing turns
+  std::vector<Rotary> rotaries;  ///< without any nothing turns
   NormKind norm = NormKind::layer;
   double norm_epsilon = 0;
   Residual residual = Residual::sequential;

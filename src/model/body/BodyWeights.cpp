@@ -380,7 +380,7 @@ class CausalReader : BodyReader {
   BodyWeights read() {
     BodyWeights weights;
     read_body(specification_.hidden, Queries::apart, weights);
-    if (specification_.position == PositionKind::learned) {
+    if (!names_.positions.empty()) {
       weights.positions =
           reader_.take(prefix_ + names_.positions + ".weight",
                        {specification_.max_tokens + specification_.first_position, specification_.hidden});

@@ -194,7 +194,7 @@ class CausalPass {
     if (constants_.embedding_scale != 1) {
       states.mul_(constants_.embedding_scale);
     }
-    if (specification_.position == PositionKind::learned) {
+    if (!specification_.names.positions.empty()) {
       states.add_(at::embedding(weights_.positions, on_device(places, device)));
     }
     return weights_.embedding_norm ? normalized(states, *weights_.embedding_norm) : states;
@@ -224,7 +224,7 @@ class CausalPass {
     const auto keys = projected.key.defined() ? specification_.num_key_heads : 0;
     normalize_heads(number, projected);
     const auto kind = specification_.layers[number].rotary;
-    if (specification_.position == PositionKind::rotary && kind >= 0) {
+    if (!constants_.rotaries.empty() && kind >= 0) {
       constants_.rotaries[kind].turn(projected.turning(), queries + keys, group.angles[kind]);
     }
   }
@@ -546,10 +546,8 @@ class CausalBody : public CausalModel {
                                      .to(weights_.words.scalar_type())
                                      .to(at::kFloat)
                                      .const_data_ptr<float>()[0];
-    if (specification_.position == PositionKind::rotary) {
-      for (const auto& rotary : specification_.rotaries) {
-        constants_.rotaries.emplace_back(rotary, device, settings_.kernels);
-      }
+    for (const auto& rotary : specification_.rotaries) {
+      constants_.rotaries.emplace_back(rotary, device, settings_.kernels);
     }
     for (auto& layer : weights_.layers) {
       if (layer.router.defined()) {

@@ -5,6 +5,7 @@
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
+#include "base/text/Text.hpp"
 #include "model/causal/TokenTree.hpp"
 #include "model/causal/attention/TreeAttention.hpp"
 
@@ -32,7 +33,7 @@ std::uint64_t memory_on_gpu(const CausalSpecification& model, std::uint64_t byte
                             int tensor_parallel) {
   // Parts and their sum in float32, copies of keys and values; where paths are gathered, scores, their softmax, and the
   // rows that they are made of.
-  const bool levels = model.position != PositionKind::alibi && model.attention_softcap == 0;
+  const bool levels = model.alibi_slopes.empty() && model.attention_softcap == 0;
   const auto columns = number(model.num_heads / tensor_parallel * model.head_width);
   const auto keys = 2 * columns * number(model.num_key_heads) / number(model.num_heads);
   const auto by_levels =
@@ -73,7 +74,7 @@ CausalSize size_of(const CausalSpecification& model) {
   const auto router = hidden * number(model.experts.count);
   CausalSize size;
   size.embedding = number(model.vocabulary * model.hidden) * (model.tied_head ? 1 : 2);
-  if (model.position == PositionKind::learned) {
+  if (!model.names.positions.empty()) {
     size.embedding += number((model.max_tokens + model.first_position) * model.hidden);
   }
   size.layers = layers * (attention + router + experts * feed_forward);
@@ -139,10 +140,7 @@ CausalSpecification slice_of(const CausalSpecification& whole, TensorSlice slice
   }
   const auto choices = tensor_parallel_choices(whole, slice.count);
   if (!base::contains(choices, slice.count)) {
-    std::string possible;
-    for (const int choice : choices) {
-      possible += (possible.empty() ? "" : ", ") + std::to_string(choice);
-    }
+    const auto possible = base::join(base::mapped(choices, [](int count) { return std::to_string(count); }), ", ");
     const auto why = whole.query_key_norm == QueryKeyNorm::whole
                          ? std::string("its norm of queries and keys runs over all heads")
                          : "it has " + std::to_string(whole.num_heads) + " query heads, " +

@@ -9,18 +9,16 @@
 
 namespace stereosweep::model {
 
-enum class PositionKind { learned, rotary, alibi };
-
 /// How what alibi adds to a score, slope * key number from the root, is rounded.
 enum class AlibiRounding {
   bfloat16,  ///< slope, number and product, in every dtype of the model (so Falcon was trained)
   model      ///< the product, to the model's dtype (Bloom)
 };
 
+/// Positions are learned where `names` has them, or turn queries and keys (`rotaries`), or add to the scores (alibi).
 struct CausalSpecification : BodySettings {
   std::string family;  ///< model_type
 
-  PositionKind position = PositionKind::rotary;
   std::vector<float> alibi_slopes;  ///< [num_heads]: key number j from the root adds alibi_scale times slope * j,
                                     ///< rounded, to the scaled score; or empty
   float alibi_scale = 1;

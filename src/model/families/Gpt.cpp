@@ -44,7 +44,6 @@ const TensorNames conv1d_names = {.prefixes = {"transformer."},
                                   .harmless_endings = {".attn.bias", ".attn.masked_bias"}};
 
 void set_gpt2(const base::JsonValue& fields, CausalSpecification& specification) {
-  specification.position = PositionKind::learned;
   if (!fields["scale_attn_weights"].flag_or(true)) {
     specification.attention_scale = 1;
   }
@@ -71,7 +70,6 @@ void set_openai_gpt(const base::JsonValue&, CausalSpecification& specification) 
     specification.activation = Activation::gelu_tanh;  // what this family has always called gelu
   }
   specification.residual = Residual::after_adding;
-  specification.position = PositionKind::learned;
   specification.names = conv1d_names;
   specification.names.words = "tokens_embed";
   specification.names.positions = "positions_embed";
@@ -141,7 +139,6 @@ void set_opt(const base::JsonValue& fields, CausalSpecification& specification) 
                                                     "false is not supported", "norms with weights are");
   const bool before = fields["do_layer_norm_before"].flag_or(true);
   specification.residual = before ? Residual::sequential : Residual::after_adding;
-  specification.position = PositionKind::learned;
   specification.first_position = 2;
   specification.names = opt_names;
   auto& names = specification.names;
@@ -211,7 +208,6 @@ void set_falcon(const base::JsonValue& fields, CausalSpecification& specificatio
   set_norms(fields, specification);
   set_falcon_key_heads(fields, specification);
   if (fields["alibi"].flag_or(false)) {
-    specification.position = PositionKind::alibi;
     for (const auto slope : alibi_slopes(specification.num_heads)) {  // as the family was trained
       specification.alibi_slopes.push_back(c10::BFloat16(slope));
     }
@@ -231,7 +227,6 @@ void set_bloom(const base::JsonValue& fields, CausalSpecification& specification
       "no published BLOOM has it");
   fields["slow_but_exact"].refuse_if(fields["slow_but_exact"].flag_or(false) && fields["pretraining_tp"].size_or(1) > 1,
                                      "true is not supported", "transformers leaves biases out then");
-  specification.position = PositionKind::alibi;
   specification.alibi_slopes = alibi_slopes(specification.num_heads);
   specification.alibi_rounding = AlibiRounding::model;
   auto& names = specification.names;
