@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/process/Profile.hpp"
 #include "engine/causal/GrowingTree.hpp"
 #include "engine/causal/NewText.hpp"
@@ -58,11 +59,7 @@ std::vector<Request> distinct_requests(std::span<const query::Query> queries, st
 }
 
 std::vector<const std::vector<TokenId>*> prompts_of(std::span<const Request> requests) {
-  std::vector<const std::vector<TokenId>*> prompts;
-  for (const auto& request : requests) {
-    prompts.push_back(&request.opening->ids);
-  }
-  return prompts;
+  return base::mapped(requests, [](const Request& request) { return &request.opening->ids; });
 }
 
 // On a device each level of a tree costs every step five kernels a layer. A first token that is common to all prompts
