@@ -139,7 +139,8 @@ class CausalEngineTest : public ::testing::Test {
     NewText text(asked, tokenizer, end_tokens);
     for (std::uint64_t step = 0; !text.is_finished(); ++step) {
       const auto row = logits(path);
-      const auto next = next_token(penalized(row, prompt, text.ids(), asked.repetition_penalty), asked, step);
+      const auto next = next_token(penalized(row, prompt, text.ids(), asked.repetition_penalty),
+                                   sampling_of(asked, step, row.size()));
       double total = 0;
       for (const double value : row) {
         total += std::exp(value);

@@ -19,6 +19,14 @@ query::Generate asked(double temperature, std::int32_t top_k = 0, double top_p =
   return {"", 1, temperature, top_k, top_p, seed, {}, query::Framing::tokenizer};
 }
 
+query::TokenId next(const std::vector<float>& logits, const query::Generate& fields, std::uint64_t step) {
+  return next_token(logits, sampling_of(fields, step, logits.size()));
+}
+
+std::vector<Candidate> left_of(const std::vector<float>& logits, const query::Generate& fields) {
+  return candidates(logits, sampling_of(fields, 0, logits.size()));
+}
+
 std::vector<query::TokenId> ids_of(const std::vector<Candidate>& all) {
   std::vector<query::TokenId> ids;
   for (const auto& candidate : all) {
@@ -28,17 +36,17 @@ std::vector<query::TokenId> ids_of(const std::vector<Candidate>& all) {
 }
 
 TEST(Sampler, GreedyTakesTheLowestOfEqualIds) {
-  EXPECT_EQ(next_token(std::vector<float>{1, 3, 2, 3}, asked(0), 0), 1);
-  EXPECT_EQ(next_token(std::vector<float>{-5, -5}, asked(0, 1, 0.1, 9), 7), 0);
+  EXPECT_EQ(next(std::vector<float>{1, 3, 2, 3}, asked(0), 0), 1);
+  EXPECT_EQ(next(std::vector<float>{-5, -5}, asked(0, 1, 0.1, 9), 7), 0);
 }
 
 TEST(Sampler, TopKKeepsAllOfSeveralEquals) {
   const std::vector<float> logits = {1, 4, 2, 2, 0, 3};
-  EXPECT_THAT(ids_of(candidates(logits, asked(1, 1))), ElementsAre(1));
-  EXPECT_THAT(ids_of(candidates(logits, asked(1, 3))), ElementsAre(1, 2, 3, 5));
-  EXPECT_THAT(ids_of(candidates(logits, asked(1, 5))), ElementsAre(0, 1, 2, 3, 5));
-  EXPECT_EQ(candidates(logits, asked(1, 6)).size(), 6U);
-  EXPECT_EQ(candidates(logits, asked(1, 1000)).size(), 6U);
+  EXPECT_THAT(ids_of(left_of(logits, asked(1, 1))), ElementsAre(1));
+  EXPECT_THAT(ids_of(left_of(logits, asked(1, 3))), ElementsAre(1, 2, 3, 5));
+  EXPECT_THAT(ids_of(left_of(logits, asked(1, 5))), ElementsAre(0, 1, 2, 3, 5));
+  EXPECT_EQ(left_of(logits, asked(1, 6)).size(), 6U);
+  EXPECT_EQ(left_of(logits, asked(1, 1000)).size(), 6U);
 }
 
 TEST(Sampler, TopPKeepsTheTokenThatCrosses) {
@@ -46,16 +54,16 @@ TEST(Sampler, TopPKeepsTheTokenThatCrosses) {
   for (const double p : {0.1, 0.4, 0.2, 0.3}) {
     logits.push_back(static_cast<float>(std::log(p)));
   }
-  EXPECT_THAT(ids_of(candidates(logits, asked(1, 0, 0.01))), ElementsAre(1));
-  EXPECT_THAT(ids_of(candidates(logits, asked(1, 0, 0.39))), ElementsAre(1));
-  EXPECT_THAT(ids_of(candidates(logits, asked(1, 0, 0.41))), ElementsAre(1, 3));
-  EXPECT_THAT(ids_of(candidates(logits, asked(1, 0, 0.71))), ElementsAre(1, 2, 3));
-  EXPECT_THAT(ids_of(candidates(logits, asked(1, 0, 0.91))), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(ids_of(left_of(logits, asked(1, 0, 0.01))), ElementsAre(1));
+  EXPECT_THAT(ids_of(left_of(logits, asked(1, 0, 0.39))), ElementsAre(1));
+  EXPECT_THAT(ids_of(left_of(logits, asked(1, 0, 0.41))), ElementsAre(1, 3));
+  EXPECT_THAT(ids_of(left_of(logits, asked(1, 0, 0.71))), ElementsAre(1, 2, 3));
+  EXPECT_THAT(ids_of(left_of(logits, asked(1, 0, 0.91))), ElementsAre(0, 1, 2, 3));
   // The mass is counted after temperature and top_k: of 0.4 and 0.3 the first alone has 4/7.
-  EXPECT_THAT(ids_of(candidates(logits, asked(1, 2, 0.55))), ElementsAre(1));
-  EXPECT_THAT(ids_of(candidates(logits, asked(1, 2, 0.6))), ElementsAre(1, 3));
-  EXPECT_THAT(ids_of(candidates(logits, asked(0.1, 0, 0.9))), ElementsAre(1));
-  EXPECT_THAT(ids_of(candidates(std::vector<float>{0, 0, 0, 0}, asked(1, 0, 0.5))), ElementsAre(0, 1));
+  EXPECT_THAT(ids_of(left_of(logits, asked(1, 2, 0.55))), ElementsAre(1));
+  EXPECT_THAT(ids_of(left_of(logits, asked(1, 2, 0.6))), ElementsAre(1, 3));
+  EXPECT_THAT(ids_of(left_of(logits, asked(0.1, 0, 0.9))), ElementsAre(1));
+  EXPECT_THAT(ids_of(left_of(std::vector<float>{0, 0, 0, 0}, asked(1, 0, 0.5))), ElementsAre(0, 1));
 }
 
 TEST(Sampler, TopPOfManyEqualsTheWholeSort) {
@@ -79,7 +87,7 @@ TEST(Sampler, TopPOfManyEqualsTheWholeSort) {
     }
     std::vector<query::TokenId> kept(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count));
     std::sort(kept.begin(), kept.end());
-    EXPECT_EQ(ids_of(candidates(logits, asked(1, 0, top_p))), kept);
+    EXPECT_EQ(ids_of(left_of(logits, asked(1, 0, top_p))), kept);
   }
 }
 
@@ -91,7 +99,7 @@ TEST(Sampler, BlocksDrawWhatTheWholeLineOfWeightsDraws) {
     std::generate(logits.begin(), logits.end(), [&] { return normal(rng); });
     const float largest = *std::max_element(logits.begin(), logits.end());
     for (const double temperature : {0.05, 0.7, 1.0, 4.0}) {
-      const auto masses = block_masses(logits, largest, temperature);
+      const auto masses = masses_at(logits, temperature).masses;
       double sum = 0;
       for (std::size_t i = 0; i < size; ++i) {
         sum += std::exp((static_cast<double>(logits[i]) - static_cast<double>(largest)) / temperature);
@@ -101,10 +109,10 @@ TEST(Sampler, BlocksDrawWhatTheWholeLineOfWeightsDraws) {
         }
       }
       const auto fields = asked(temperature, 0, 1, 5);
-      const auto line = candidates(logits, fields);
+      const auto line = left_of(logits, fields);
       ASSERT_EQ(line.size(), size);
       for (std::uint64_t step = 0; step < 200; ++step) {
-        ASSERT_EQ(next_token(logits, fields, step), pick(line, unit_of(fields, step)));
+        ASSERT_EQ(next(logits, fields, step), pick(line, sampling_of(fields, step, size).unit));
       }
     }
   }
@@ -113,7 +121,7 @@ TEST(Sampler, BlocksDrawWhatTheWholeLineOfWeightsDraws) {
 TEST(Sampler, TheLargestLogitsDecideOnlyWhatTheyCan) {
   const std::vector<Logit> three = {{4, 2}, {1, 3}, {7, 2}};
   const auto ids = [&](std::int32_t top_k, double top_p, double total, std::size_t size) {
-    const auto found = candidates_among(three, {size, total}, asked(1, top_k, top_p));
+    const auto found = candidates_among(three, {size, total}, sampling_of(asked(1, top_k, top_p), 0, size));
     return found ? std::optional(ids_of(*found)) : std::nullopt;
   };
   EXPECT_THAT(*ids(1, 1, 0, 9), ElementsAre(1));
@@ -152,9 +160,10 @@ TEST(Sampler, AMillionDrawsFollowTheExactDistribution) {
       total += std::exp(-static_cast<double>(value) / 0.8);
     }
     std::vector<int> seen(logits.size());
-    const auto left = candidates(logits, fields);
+    const auto left = left_of(logits, fields);
     for (std::uint64_t step = 0; step < draws; ++step) {
-      const auto id = fields.top_k > 0 ? pick(left, unit_of(fields, step)) : next_token(logits, fields, step);
+      const auto id =
+          fields.top_k > 0 ? pick(left, sampling_of(fields, step, logits.size()).unit) : next(logits, fields, step);
       ++seen[static_cast<std::size_t>(id)];
     }
     double statistic = 0;
@@ -178,7 +187,7 @@ void expect_distribution(const std::vector<float>& logits, const query::Generate
   for (std::uint64_t i = 0; i < draws; ++i) {
     auto one = fields;
     one.seed = over_seeds ? i : 20220710;
-    ++seen[next_token(logits, one, over_seeds ? 3 : i)];
+    ++seen[next(logits, one, over_seeds ? 3 : i)];
   }
   double statistic = 0;
   double total = 0;
@@ -235,11 +244,11 @@ TEST(Sampler, ThePenaltyMovesWhatTheTextHoldsOnce) {
 TEST(Sampler, ExtremeFieldsAreHarmless) {
   const std::vector<float> logits = {-3e38F, 3e38F, 3e38F, 0};
   for (std::uint64_t step = 0; step < 100; ++step) {
-    const auto id = next_token(logits, asked(1e-300, 0, 1, 1), step);
+    const auto id = next(logits, asked(1e-300, 0, 1, 1), step);
     EXPECT_TRUE(id == 1 || id == 2);
-    EXPECT_EQ(next_token(logits, asked(1e-300, 0, 1e-300, 1), step), 1);
+    EXPECT_EQ(next(logits, asked(1e-300, 0, 1e-300, 1), step), 1);
   }
-  EXPECT_GE(next_token(logits, asked(1e300, 2, 0.999, 1), 1), 1);
+  EXPECT_GE(next(logits, asked(1e300, 2, 0.999, 1), 1), 1);
 }
 
 }  // namespace

@@ -1,22 +1,23 @@
 #include "engine/readout/RowSampling.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "base/Random.hpp"
 #include "base/VectorClones.hpp"
-#include "engine/readout/SoftmaxRow.hpp"
 
 namespace stereosweep::engine {
 
 namespace {
 
 constexpr std::uint64_t sampling_stream = 1;  // of a query's seed
+constexpr std::size_t usual_nucleus = 1024;   // so many of the largest logits decide nearly every nucleus
 constexpr std::size_t lanes = 8;
 using Floats = float __attribute__((vector_size(4 * lanes)));
 using Doubles = double __attribute__((vector_size(8 * lanes)));
@@ -63,26 +64,6 @@ void whole_block_masses(const float* x, std::size_t blocks, double largest, doub
   }
 }
 
-STEREOSWEEP_VECTOR_CLONES
-float largest_of(const float* x, std::size_t size) {
-  std::array<float, 2 * lanes> most;
-  most.fill(x[0]);
-  std::size_t i = 0;
-  for (; i + 2 * lanes <= size; i += 2 * lanes) {
-    for (std::size_t j = 0; j < 2 * lanes; ++j) {
-      most[j] = x[i + j] > most[j] ? x[i + j] : most[j];
-    }
-  }
-  float largest = most[0];
-  for (const float one : most) {
-    largest = one > largest ? one : largest;
-  }
-  for (; i < size; ++i) {
-    largest = x[i] > largest ? x[i] : largest;
-  }
-  return largest;
-}
-
 double weight_of(float logit, float largest, double temperature) {
   return std::exp((static_cast<double>(logit) - static_cast<double>(largest)) / temperature);
 }
@@ -116,73 +97,40 @@ std::size_t count_reaching(std::vector<Candidate>& all, double mass) {
   return all.size() + 1;
 }
 
-BlockMasses masses_at(std::span<const float> logits, double temperature) {
-  const float largest = largest_of(logits.data(), logits.size());
-  return {block_masses(logits, largest, temperature), largest};
-}
-
-// A block, and what is left of the draw in it.
-struct BlockDraw {
-  std::size_t block = 0;
-  double rest = 0;
+struct Place {
+  std::size_t index = 0;
+  double rest = 0;  // of the draw, from where this weight begins
 };
 
-BlockDraw pick_block(std::span<const double> masses, double unit) {
-  const double drawn = unit * std::accumulate(masses.begin(), masses.end(), 0.0);
+// Of weights on a line the first one that ends behind `drawn`; where rounding leaves the draw at the very end, the end
+// of the last one that is not 0.
+template <class Numbers, class WeightOf = std::identity>
+Place place_of(const Numbers& line, double drawn, const WeightOf& weight_of = {}) {
   double before = 0;
-  std::size_t last = 0;
-  for (std::size_t block = 0; block < masses.size(); ++block) {
-    if (drawn < before + masses[block]) {
-      return {block, drawn - before};
+  Place last;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const double weight = std::invoke(weight_of, line[i]);
+    if (drawn < before + weight) {
+      return {i, drawn - before};
     }
-    before += masses[block];
-    last = masses[block] > 0 ? block : last;
-  }
-  return {last, masses[last]};
-}
-
-// Place of the token in the block.
-std::size_t pick_in_block(std::span<const float> logits, double rest, float largest, double temperature) {
-  double mass = 0;
-  std::size_t last = 0;
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    const double weight = weight_of(logits[i], largest, temperature);
-    mass += weight;
-    if (rest < mass) {
-      return i;
-    }
-    last = weight > 0 ? i : last;
+    before += weight;
+    last = weight > 0 ? Place{i, weight} : last;
   }
   return last;
 }
 
-// `row` at the query's temperature.
-query::TokenId draw_of_row(std::span<const float> logits, const BlockMasses& row, const query::Generate& asked,
-                           std::uint64_t step) {
-  const auto [block, rest] = pick_block(row.masses, unit_of(asked, step));
-  const auto first = block * block_width;
-  const auto own = logits.subspan(first, std::min(block_width, logits.size() - first));
-  return static_cast<query::TokenId>(first + pick_in_block(own, rest, row.largest, asked.temperature));
-}
-
-query::TokenId first_of(std::span<const float> logits, float largest) {
-  return static_cast<query::TokenId>(std::find(logits.begin(), logits.end(), largest) - logits.begin());
-}
-
 }  // namespace
 
-Restriction restriction_of(const query::Generate& asked, std::size_t size) {
+Sampling sampling_of(const query::Generate& asked, std::uint64_t step, std::size_t size) {
+  Sampling sampling{asked.temperature, static_cast<std::size_t>(std::max(0, asked.top_k)), asked.top_p};
   if (asked.temperature == 0) {
-    return Restriction::largest;
+    sampling = {.top_k = 1};
+  } else {
+    sampling.unit = base::random_unit(asked.seed, sampling_stream, step);
   }
-  if (asked.top_k > 0 && static_cast<std::size_t>(asked.top_k) < size) {
-    return Restriction::top_k;
-  }
-  return asked.top_p < 1 ? Restriction::nucleus : Restriction::none;
-}
-
-double unit_of(const query::Generate& asked, std::uint64_t step) {
-  return base::random_unit(asked.seed, sampling_stream, step);
+  sampling.top_k = sampling.top_k < size ? sampling.top_k : 0;
+  sampling.decisive = sampling.top_k > 0 ? sampling.top_k + 1 : sampling.top_p < 1 ? usual_nucleus : 0;
+  return sampling;
 }
 
 std::vector<float> penalized(std::span<const float> logits, std::span<const query::TokenId> prompt,
@@ -201,122 +149,85 @@ std::vector<float> penalized(std::span<const float> logits, std::span<const quer
   return changed;
 }
 
-std::optional<BlockMasses> plain_masses(std::span<const float> logits) {
-  return all_finite(logits) ? std::optional(masses_at(logits, 1)) : std::nullopt;
-}
+double BlockMasses::total() const { return std::accumulate(masses.begin(), masses.end(), 0.0); }
 
-double log_total(const BlockMasses& plain) {
-  return plain.largest + std::log(std::accumulate(plain.masses.begin(), plain.masses.end(), 0.0));
-}
-
-query::TokenId next_token(std::span<const float> logits, const BlockMasses& plain, const query::Generate& asked,
-                          std::uint64_t step) {
-  const auto restriction = restriction_of(asked, logits.size());
-  if (restriction == Restriction::largest) {
-    return first_of(logits, plain.largest);
+BlockMasses masses_at(std::span<const float> logits, double temperature) {
+  const auto largest = std::ranges::max(find_largest(logits, 1), {}, &Logit::value).value;
+  const auto whole = logits.size() / block_width;
+  const auto left = logits.size() % block_width;
+  std::vector<double> masses(whole + (left > 0 ? 1 : 0));
+  whole_block_masses(logits.data(), whole, largest, temperature, masses.data());
+  for (const float logit : logits.last(left)) {
+    masses.back() += weight_of(logit, largest, temperature);
   }
-  return restriction == Restriction::none && asked.temperature == 1 ? draw_of_row(logits, plain, asked, step)
-                                                                    : next_token(logits, asked, step);
+  return {std::move(masses), largest};
 }
 
-query::TokenId next_token(std::span<const float> logits, const query::Generate& asked, std::uint64_t step) {
-  switch (restriction_of(asked, logits.size())) {
-    case Restriction::largest:
-      return first_of(logits, largest_of(logits.data(), logits.size()));
-    case Restriction::none:
-      return draw_of_row(logits, masses_at(logits, asked.temperature), asked, step);
-    default:
-      return pick(candidates(logits, asked), unit_of(asked, step));
+query::TokenId next_token(std::span<const float> logits, const Sampling& sampling, const BlockMasses* plain) {
+  if (sampling.decisive > 0) {
+    return pick(candidates(logits, sampling), sampling.unit);
   }
+  const bool is_known = plain != nullptr && sampling.temperature == 1;
+  const auto row = is_known ? *plain : masses_at(logits, sampling.temperature);
+  const auto [block, rest] = place_of(row.masses, sampling.unit * row.total());
+  const auto first = block * block_width;
+  const auto own = logits.subspan(first, std::min(block_width, logits.size() - first));
+  const auto weight = [&](float logit) { return weight_of(logit, row.largest, sampling.temperature); };
+  return static_cast<query::TokenId>(first + place_of(own, rest, weight).index);
 }
 
 std::optional<std::vector<Candidate>> candidates_among(std::vector<Logit> largest, const RowMass& row,
-                                                       const query::Generate& asked) {
+                                                       const Sampling& sampling) {
+  const auto k = sampling.top_k;
   const bool is_whole = largest.size() == row.size;
-  const bool is_cut = asked.top_k > 0 && static_cast<std::size_t>(asked.top_k) < row.size;
-  const auto smaller = [](const Logit& left, const Logit& right) { return left.value < right.value; };
-  const auto [least, most] = std::minmax_element(largest.begin(), largest.end(), smaller);
-  const float least_value = least->value;
-  const float most_value = most->value;
-  if (is_cut) {
-    const auto k = static_cast<std::size_t>(asked.top_k);
-    if (largest.size() < k) {
-      return std::nullopt;
-    }
+  const bool is_closed = is_whole || k > 0;  // nothing that is not listed can be drawn
+  const auto [least, most] = std::ranges::minmax(largest, {}, &Logit::value);
+  if (largest.size() < k) {
+    return std::nullopt;
+  }
+  if (k > 0) {
     const auto place = largest.begin() + static_cast<std::ptrdiff_t>(k - 1);
-    std::nth_element(largest.begin(), place, largest.end(),
-                     [&](const Logit& left, const Logit& right) { return smaller(right, left); });
+    std::ranges::nth_element(largest, place, std::ranges::greater(), &Logit::value);
     const float smallest = place->value;
-    if (!is_whole && smallest <= least_value) {
+    if (!is_whole && smallest <= least.value) {
       return std::nullopt;  // an equal one may not be listed
     }
-    std::erase_if(largest, [&](const Logit& one) { return one.value < smallest; });
+    std::erase_if(largest, [smallest](const Logit& one) { return one.value < smallest; });
   }
   std::vector<Candidate> all;
   all.reserve(largest.size());
   for (const auto& [id, value] : largest) {
-    all.push_back({id, weight_of(value, most_value, asked.temperature)});
+    all.push_back({id, weight_of(value, most.value, sampling.temperature)});
   }
-  const auto by_id = [](const Candidate& left, const Candidate& right) { return left.id < right.id; };
-  std::sort(all.begin(), all.end(), by_id);  // so that sums do not depend on the order of the list
-  if (asked.top_p < 1) {
-    const auto mass = asked.top_p * (is_cut || is_whole ? mass_of(all) : row.total);
-    const auto kept = count_reaching(all, mass);
-    const bool decided =
-        is_cut || is_whole ||
-        (kept <= all.size() && all[kept - 1].weight > weight_of(least_value, most_value, asked.temperature));
-    if (!decided) {
+  std::ranges::sort(all, {}, &Candidate::id);  // so that sums do not depend on the order of the list
+  if (sampling.top_p < 1) {
+    const auto kept = count_reaching(all, sampling.top_p * (is_closed ? mass_of(all) : row.total));
+    const auto unlisted = weight_of(least.value, most.value, sampling.temperature);  // at most
+    if (!is_closed && (kept > all.size() || all[kept - 1].weight <= unlisted)) {
       return std::nullopt;  // an equal one, or one more, may not be listed
     }
     all.resize(std::min(kept, all.size()));
-    std::sort(all.begin(), all.end(), by_id);
-  } else if (!is_cut && !is_whole) {
+    std::ranges::sort(all, {}, &Candidate::id);
+  } else if (!is_closed) {
     return std::nullopt;
   }
   return all;
 }
 
-std::vector<Candidate> candidates(std::span<const float> logits, const query::Generate& asked) {
-  RowMass row{logits.size(), 0};
-  const auto restriction = restriction_of(asked, logits.size());
-  if (restriction == Restriction::nucleus) {
-    const auto masses = masses_at(logits, asked.temperature).masses;
-    row.total = std::accumulate(masses.begin(), masses.end(), 0.0);
+std::vector<Candidate> candidates(std::span<const float> logits, const Sampling& sampling) {
+  RowMass row{logits.size()};
+  if (sampling.top_k == 0 && sampling.top_p < 1) {
+    row.total = masses_at(logits, sampling.temperature).total();
   }
-  const auto wanted = restriction == Restriction::top_k     ? static_cast<std::size_t>(asked.top_k) + 1
-                      : restriction == Restriction::nucleus ? usual_nucleus
-                                                            : logits.size();
-  if (auto found = candidates_among(find_largest(logits, wanted), row, asked)) {
-    return *std::move(found);
+  for (auto wanted = sampling.decisive > 0 ? sampling.decisive : logits.size();; wanted = logits.size()) {
+    if (auto found = candidates_among(find_largest(logits, wanted), row, sampling)) {
+      return *std::move(found);
+    }
   }
-  return *candidates_among(find_largest(logits, logits.size()), row, asked);
 }
 
 query::TokenId pick(std::span<const Candidate> all, double unit) {
-  const double drawn = unit * mass_of(all);
-  double mass = 0;
-  for (const auto& candidate : all) {
-    mass += candidate.weight;
-    if (drawn < mass) {
-      return candidate.id;
-    }
-  }
-  // Rounding may leave the draw at the very end: the last token with a weight.
-  const auto last = std::find_if(all.rbegin(), all.rend(), [](const auto& candidate) { return candidate.weight > 0; });
-  return last == all.rend() ? all.front().id : last->id;
-}
-
-std::vector<double> block_masses(std::span<const float> logits, float largest, double temperature) {
-  const auto whole = logits.size() / block_width;
-  const auto left = logits.size() % block_width;
-  std::vector<double> masses(whole + (left > 0 ? 1 : 0));
-  whole_block_masses(logits.data(), whole, largest, temperature, masses.data());
-  if (left > 0) {
-    for (const float logit : logits.last(left)) {
-      masses.back() += weight_of(logit, largest, temperature);
-    }
-  }
-  return masses;
+  return all[place_of(all, unit * mass_of(all), &Candidate::weight).index].id;
 }
 
 }  // namespace stereosweep::engine

@@ -19,34 +19,38 @@
 
 namespace stereosweep::engine {
 
-/// How a query's fields restrict a row of `size` logits.
-enum class Restriction { largest, none, top_k, nucleus };
-Restriction restriction_of(const query::Generate& asked, std::size_t size);
-
-/// In [0, 1): what decides the new token number `step` (from 0) of a query.
-double unit_of(const query::Generate& asked, std::uint64_t step);
+/// What a query's fields ask of a row.
+struct Sampling {
+  double temperature = 1;    ///< greater than 0
+  std::size_t top_k = 0;     ///< 0: no limit; less than the row has logits
+  double top_p = 1;          ///< 1: no limit
+  double unit = 0;           ///< in [0, 1): where on the line of the weights the token is
+  std::size_t decisive = 0;  ///< so many of the largest logits decide nearly every draw; 0: the masses of all blocks do
+};
+/// For the new token number `step` (from 0) of a query and a row of `size` logits. Temperature 0 is the first token of
+/// those that top_k 1 leaves.
+Sampling sampling_of(const query::Generate& asked, std::uint64_t step, std::size_t size);
 
 /// The row after the penalty for the ids that prompt and new text hold, rounded to float32 once; repeated ids count
 /// once, ids beyond the row not at all. Finite numbers stay finite.
 std::vector<float> penalized(std::span<const float> logits, std::span<const query::TokenId> prompt,
                              std::span<const query::TokenId> added, double penalty);
 
-/// What a row's draws begin with: its largest logit, and the sums of the weights of its blocks at one temperature.
+constexpr std::size_t block_width = 256;
+
+/// What a row's draws begin with: its largest logit, and the sums of the weights of consecutive blocks at one
+/// temperature; the last block may be shorter.
 struct BlockMasses {
   std::vector<double> masses;
   float largest = 0;
+  double total() const;
 };
-/// At temperature 1; nothing where a logit is not finite.
-std::optional<BlockMasses> plain_masses(std::span<const float> logits);
-/// log sum e^logit, from the masses at temperature 1.
-double log_total(const BlockMasses& plain);
+/// Of finite logits, at least one.
+BlockMasses masses_at(std::span<const float> logits, double temperature);
 
-/// The new token number `step` of a query: a function of the logits, the query's sampling fields, its seed and the
-/// step alone. `plain`: plain_masses(logits).
-query::TokenId next_token(std::span<const float> logits, const BlockMasses& plain, const query::Generate& asked,
-                          std::uint64_t step);
-/// The same for finite logits of which nothing is known.
-query::TokenId next_token(std::span<const float> logits, const query::Generate& asked, std::uint64_t step);
+/// A function of the finite logits and the sampling alone. `plain`: masses_at(logits, 1), null where they are not
+/// known.
+query::TokenId next_token(std::span<const float> logits, const Sampling& sampling, const BlockMasses* plain = nullptr);
 
 // Restricted rows: what is left to draw from.
 
@@ -62,25 +66,15 @@ struct RowMass {
   double total = 0;      ///< sum of all weights; needed where the nucleus is one of the whole row
 };
 
-/// So many of the largest logits decide nearly every nucleus.
-constexpr std::size_t usual_nucleus = 1024;
-
 /// What is left, by id, where the largest logits of a row decide it (at least one, any order; a logit that is not
-/// listed is at most the smallest listed one); nothing where more of the row does. asked.temperature > 0.
+/// listed is at most the smallest listed one); nothing where more of the row does.
 std::optional<std::vector<Candidate>> candidates_among(std::vector<Logit> largest, const RowMass& row,
-                                                       const query::Generate& asked);
+                                                       const Sampling& sampling);
 
 /// What is left of a whole row.
-std::vector<Candidate> candidates(std::span<const float> logits, const query::Generate& asked);
+std::vector<Candidate> candidates(std::span<const float> logits, const Sampling& sampling);
 
 /// `unit` in [0, 1) as a place on the line of the weights.
 query::TokenId pick(std::span<const Candidate> all, double unit);
-
-// Rows without a restriction.
-
-constexpr std::size_t block_width = 256;
-
-/// Sums of the weights of consecutive blocks; the last block may be shorter.
-std::vector<double> block_masses(std::span<const float> logits, float largest, double temperature);
 
 }  // namespace stereosweep::engine
