@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/Random.hpp"
 #include "base/files/Sha256.hpp"
 #include "base/text/Json.hpp"
@@ -316,13 +317,12 @@ std::string encoding_of(const CorpusFile& file, std::string_view head, bool are_
          encoding + " -t UTF-8 " + file.path.filename().string();
 }
 
-}  // namespace
-
+// What the first line that was left out for this reason looks like, and what to do; "" where nothing can be told.
 std::string cause_of(LineFault fault, const Sample& sample, const Corpus& corpus) {
   constexpr std::uint64_t most_unpacked = std::uint64_t{1} << 26;
   const auto& lines = sample.bad_lines[static_cast<std::size_t>(fault)];
   const auto files = list_files(corpus);
-  const auto file = lines.count == 0 ? files.end() : std::ranges::find(files, lines.first[0].file, &CorpusFile::label);
+  const auto file = std::ranges::find(files, lines.first[0].file, &CorpusFile::label);
   if (file == files.end() || (file->compression != Compression::none && lines.first[0].line_offset > most_unpacked)) {
     return "";
   }
@@ -337,6 +337,25 @@ std::string cause_of(LineFault fault, const Sample& sample, const Corpus& corpus
   return fault == LineFault::invalid_text
              ? encoding_of(*file, bytes.substr(0, 4096), 1000 * lines.count >= sample.lines)
              : "";
+}
+
+}  // namespace
+
+std::vector<std::string> remarks_on_bad_lines(const Sample& sample, const Corpus& corpus) {
+  constexpr std::array<const char*, num_line_faults> reasons = {"not valid UTF-8, or with a NUL", "too long",
+                                                                "not valid JSON", "without the field"};
+  std::vector<std::string> remarks;
+  for (std::size_t fault = 0; fault < num_line_faults; ++fault) {
+    const auto& bad = sample.bad_lines[fault];
+    if (bad.count > 0) {
+      const auto cause = cause_of(static_cast<LineFault>(fault), sample, corpus);
+      const auto places = base::mapped(
+          bad.first, [](const auto& line) { return line.file + " at byte " + std::to_string(line.line_offset); });
+      remarks.push_back(base::counted(bad.count, "line") + " left out (" + reasons[fault] +
+                        "): " + base::join(places, ", ") + (cause.empty() ? "" : "; " + cause));
+    }
+  }
+  return remarks;
 }
 
 Sample collect(const Corpus& corpus, std::span<const std::string> words, std::uint64_t seed, Shard shard,

@@ -8,6 +8,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "corpus/Corpus.hpp"
 #include "corpus/Files.hpp"
@@ -35,8 +36,9 @@ using ProgressHook = std::function<void(const Progress&)>;
 Sample collect(const Corpus& corpus, std::span<const std::string> words, std::uint64_t seed, Shard shard = {},
                const ProgressHook& progress = {});
 
-/// What the first of the lines that were left out for a reason looks like, and what to do; "" where nothing can be
-/// told. Reads it again, of a compressed file only in its first 64 MiB. Throws InputError as `collect` for files.
-std::string cause_of(LineFault fault, const Sample& sample, const Corpus& corpus);
+/// For every reason for which lines were left out how many, the first of them, what the very first looks like, and what
+/// to do. Reads that one again, of a compressed file only in its first 64 MiB. Throws InputError as `collect` for
+/// files.
+std::vector<std::string> remarks_on_bad_lines(const Sample& sample, const Corpus& corpus);
 
 }  // namespace stereosweep::corpus

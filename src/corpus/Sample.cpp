@@ -113,12 +113,6 @@ Words words_around(std::string_view sentence, base::Span span) {
 
 }  // namespace
 
-std::string_view reason_of(LineFault fault) {
-  constexpr std::array<std::string_view, num_line_faults> reasons = {"not valid UTF-8, or with a NUL", "too long",
-                                                                     "not valid JSON", "without the field"};
-  return reasons[static_cast<std::size_t>(fault)];
-}
-
 Sample merge(Sample one, Sample other) {
   const auto same_word = [](const WordSample& a, const WordSample& b) { return a.word == b.word; };
   if (one.identity != other.identity || one.max_contexts != other.max_contexts ||

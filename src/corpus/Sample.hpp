@@ -41,8 +41,6 @@ struct WordSample {
 /// Why a line was left out.
 enum class LineFault : std::uint8_t { invalid_text, too_long, broken_json, no_field };
 constexpr std::size_t num_line_faults = 4;
-/// "not valid UTF-8, or with a NUL", ...
-std::string_view reason_of(LineFault fault);
 
 struct BadLine {
   std::string file;

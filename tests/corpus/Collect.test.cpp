@@ -9,6 +9,7 @@
 #include <random>
 
 #include "base/Error.hpp"
+#include "base/text/Text.hpp"
 #include "corpus/Corpus.hpp"
 #include "corpus/CorpusFiles.hpp"
 #include "support/TemporaryDirectory.hpp"
@@ -391,7 +392,7 @@ class CauseTest : public CollectTest {
     corpus.field = field;
     const auto sample = collect(corpus, searched, 1);
     EXPECT_GT(sample.bad_lines[static_cast<std::size_t>(fault)].count, 0U) << name;
-    return cause_of(fault, sample, corpus);
+    return base::join(remarks_on_bad_lines(sample, corpus), "\n");
   }
   static std::string utf16(std::string_view text, bool is_big) {
     std::string wide;
@@ -418,7 +419,8 @@ TEST_F(CauseTest, NamesTheEncoding) {
   for (int i = 0; i < 2000; ++i) {
     one_of_many += "A rose.\n";
   }
-  EXPECT_EQ(cause("g.txt", one_of_many, LineFault::invalid_text), "");
+  EXPECT_EQ(cause("g.txt", one_of_many, LineFault::invalid_text),
+            "1 line left out (not valid UTF-8, or with a NUL): g.txt at byte 0");
 }
 
 TEST_F(CauseTest, NamesTheFieldInsideAnotherObject) {

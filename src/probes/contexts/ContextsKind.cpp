@@ -5,6 +5,7 @@
 #include "base/Log.hpp"
 #include "base/files/File.hpp"
 #include "base/text/Text.hpp"
+#include "corpus/Collect.hpp"
 #include "corpus/StaticVectors.hpp"
 #include "engine/EngineFactory.hpp"
 #include "engine/causal/TokenTreePlan.hpp"
@@ -163,7 +164,7 @@ void print_words(const corpus::Sample& sample, const Corpus& corpus, std::uint64
   }
   plan_line(std::cout, "corpus") << sizes_of(sample) << "; contexts found " << with_thousands(found) << ", kept "
                                  << with_thousands(kept) << '\n';
-  for (const auto& remark : remarks_on_bad_lines(sample, corpus)) {
+  for (const auto& remark : corpus::remarks_on_bad_lines(sample, corpus)) {
     plan_line(std::cout, "left out") << remark << '\n';
   }
   print_list(std::cout, "words without a context", none, "found", limit);

@@ -219,7 +219,7 @@ void log_counts(const corpus::Sample& sample) {
 
 /// `sample`: of the files as they lie there now. Lines that were left out come first: they are often the cause.
 void require_any_context(const corpus::Sample& sample, const Corpus& corpus) {
-  const auto bad = remarks_on_bad_lines(sample, corpus);
+  const auto bad = corpus::remarks_on_bad_lines(sample, corpus);
   for (const auto& remark : bad) {
     base::log(base::LogLevel::warning, "collect: " + remark);
   }
@@ -392,22 +392,6 @@ std::vector<std::string> frame_labels(const Corpus& corpus) {
 
 corpus::Sample generate_contexts(const Contexts& settings, std::uint64_t seed) {
   return Generator(settings, seed).take();
-}
-
-std::vector<std::string> remarks_on_bad_lines(const corpus::Sample& sample, const Corpus& corpus) {
-  std::vector<std::string> remarks;
-  for (std::size_t fault = 0; fault < corpus::num_line_faults; ++fault) {
-    const auto& bad = sample.bad_lines[fault];
-    if (bad.count > 0) {
-      const auto cause = corpus::cause_of(static_cast<corpus::LineFault>(fault), sample, corpus);
-      const auto places = base::mapped(
-          bad.first, [](const auto& line) { return line.file + " at byte " + std::to_string(line.line_offset); });
-      remarks.push_back(base::counted(bad.count, "line") + " left out (" +
-                        std::string(corpus::reason_of(static_cast<corpus::LineFault>(fault))) +
-                        "): " + base::join(places, ", ") + (cause.empty() ? "" : "; " + cause));
-    }
-  }
-  return remarks;
 }
 
 std::string sizes_of(const corpus::Sample& sample) {

@@ -36,9 +36,6 @@ corpus::Sample sample_of(const sweep::Job& job);
 /// "2 files, 100 lines, 4,000 bytes", or the number of sentences that were made.
 std::string sizes_of(const corpus::Sample& sample);
 
-/// For every reason for which lines were left out how many, the first of them, and the likely cause (corpus::cause_of).
-std::vector<std::string> remarks_on_bad_lines(const corpus::Sample& sample, const Corpus& corpus);
-
 /// The files that contexts or vectors are read from, as they are now; none where sentences are made, or vectors are the
 /// model's own. Throws InputError where one cannot be read.
 std::vector<corpus::FileState> input_states(const Contexts& settings);
