@@ -260,12 +260,6 @@ void plan_contexts(const PlanRequest& request) {
   }
 }
 
-/// What `statistics.human_ratings` asks: a wefat test is a trait pair (A right, B left), its words are groups, the
-/// score is the mean over samples of a word's effect size (the variant of CEAT that cao2022 §3.2 compares with people).
-sweep::People people_of(const EmbeddingStatistics& statistics) {
-  return {.ratings = statistics.human_ratings, .aliases = statistics.rating_aliases, .measures = {"effect_size"}};
-}
-
 class ContextsKind final : public KindOf<Contexts> {
  public:
   Defaults defaults() const override {
@@ -305,7 +299,9 @@ class ContextsKind final : public KindOf<Contexts> {
     std::cout << text.found.text();
   }
   std::vector<std::string> recommended_measures(const sweep::Job& /*job*/) const override { return {"effect_size"}; }
-  /// Means of words by WEFAT test, and agreement with people where the job names their ratings by the older key.
+  /// Means of words by WEFAT test, and agreement with people where the job names their ratings by the older key: a
+  /// wefat test is a trait pair (A right, B left), its words are groups, the score is the mean over samples of a word's
+  /// effect size (the variant of CEAT that cao2022 §3.2 compares with people).
   sweep::Comparison comparison(const sweep::Job& job) const override {
     const auto& settings = job.settings<Contexts>();
     auto comparison = job.comparison;
@@ -313,8 +309,9 @@ class ContextsKind final : public KindOf<Contexts> {
     if (!comparison.means && has_words) {
       comparison.means = sweep::MeansRequest{.measures = {"effect_size"}};
     }
-    if (!comparison.people && !settings.statistics.human_ratings.empty()) {
-      comparison.people = people_of(settings.statistics);
+    if (const auto& own = settings.statistics; !comparison.people && !own.human_ratings.empty()) {
+      comparison.people =
+          sweep::People{.ratings = own.human_ratings, .aliases = own.rating_aliases, .measures = {"effect_size"}};
     }
     return comparison;
   }

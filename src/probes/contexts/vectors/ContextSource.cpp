@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <ranges>
 #include <set>
 #include <tuple>
 #include <unordered_map>
@@ -199,21 +200,17 @@ corpus::Sample merge_on_rank_zero(const parallel::Communicator& world, corpus::S
 
 void log_counts(const corpus::Sample& sample) {
   base::log(base::LogLevel::info, "collect: " + sizes_of(sample) + "; contexts found (kept) per word:");
-  std::vector<std::string> items;
-  std::vector<std::string> none;
-  for (const auto& word : sample.words) {
-    items.push_back(word.word + " " + with_thousands(word.occurrences) + " (" + with_thousands(word.contexts.size()) +
-                    ")");
-    if (word.contexts.empty()) {
-      none.push_back(word.word);
-    }
-  }
+  const auto items = base::mapped(sample.words, [](const auto& word) {
+    return word.word + " " + with_thousands(word.occurrences) + " (" + with_thousands(word.contexts.size()) + ")";
+  });
   for (std::size_t i = 0; i < items.size(); i += words_per_line) {
-    const auto last = std::min(items.size(), i + words_per_line);
-    base::log(base::LogLevel::info, "  " + base::join(std::span(items).subspan(i, last - i), ", "));
+    const auto line = std::span(items).subspan(i, std::min(words_per_line, items.size() - i));
+    base::log(base::LogLevel::info, "  " + base::join(line, ", "));
   }
+  auto none = sample.words | std::views::filter([](const auto& word) { return word.contexts.empty(); });
   if (!none.empty()) {
-    base::log(base::LogLevel::warning, "words without a context: " + base::join(none, ", "));
+    base::log(base::LogLevel::warning,
+              "words without a context: " + base::join(base::mapped(none, &corpus::WordSample::word), ", "));
   }
 }
 
