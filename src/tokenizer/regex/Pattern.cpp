@@ -304,12 +304,4 @@ Pattern read_pattern(const base::JsonValue& field) {
   return make_expression(expression.text(), expression);
 }
 
-Replacement read_replacement(const base::JsonValue& field) {
-  Replacement made{read_pattern(field["pattern"]), field["content"].text()};
-  if (field["pattern"]["Regex"] && made.content.find('$') != std::string::npos) {
-    field["content"].refuse("\"$\" in the replacement of an expression", "groups are not supported");
-  }
-  return made;
-}
-
 }  // namespace stereosweep::tokenizer

@@ -37,12 +37,4 @@ constexpr auto gpt2_words = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\
 /// {"String": literal} or {"Regex": expression}.
 Pattern read_pattern(const base::JsonValue& field);
 
-/// What takes the place of a pattern's matches.
-struct Replacement {
-  Pattern pattern;
-  std::string content;
-};
-/// {"pattern": ..., "content": text}. Throws InputError for groups ("$1") in the place of an expression's matches.
-Replacement read_replacement(const base::JsonValue& field);
-
 }  // namespace stereosweep::tokenizer

@@ -6,7 +6,6 @@
 
 #include "base/text/Text.hpp"
 #include "tokenizer/Kinds.hpp"
-#include "tokenizer/regex/Pattern.hpp"
 #include "tokenizer/stages/Stages.hpp"
 #include "tokenizer/unicode/AlignedText.hpp"
 #include "tokenizer/unicode/Unicode.hpp"
@@ -145,18 +144,13 @@ Decoder read_strip(const base::JsonValue& field) {
   };
 }
 
+// As the normalizer of that name does it.
 Decoder read_replace(const base::JsonValue& field) {
-  return [replacement = read_replacement(field)](std::vector<std::string>& tokens) {
-    std::vector<Match> parts;
+  return [replace = read_normalizer(field)](std::vector<std::string>& tokens) {
     for (auto& token : tokens) {
-      parts.clear();
-      replacement.pattern(token, parts);
-      std::string changed;
-      for (const auto& part : parts) {
-        changed += part.is_match ? replacement.content : token.substr(part.begin, part.end - part.begin);
-        AlignedText::check_growth(changed.size(), token.size());
-      }
-      token = std::move(changed);
+      AlignedText text(token, 0);
+      replace(text);
+      token = text.text();
     }
   };
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "tokenizer/Kinds.hpp"
 #include "tokenizer/regex/Pattern.hpp"
@@ -101,9 +102,13 @@ Normalizer read_strip_normalizer(const base::JsonValue& field) {
 }
 
 Normalizer read_replace_normalizer(const base::JsonValue& field) {
-  return [replacement = read_replacement(field)](AlignedText& text) {
+  auto pattern = read_pattern(field["pattern"]);
+  auto content = field["content"].text();
+  field["content"].refuse_if(field["pattern"]["Regex"] && content.find('$') != std::string::npos,
+                             "\"$\" in the replacement of an expression", "groups are not supported");
+  return [pattern = std::move(pattern), content = std::move(content)](AlignedText& text) {
     std::vector<Match> parts;
-    replacement.pattern(text.text(), parts);
+    pattern(text.text(), parts);
     std::vector<AlignedText::Range> ranges;
     for (const auto& part : parts) {
       if (part.is_match) {
@@ -111,7 +116,7 @@ Normalizer read_replace_normalizer(const base::JsonValue& field) {
       }
     }
     if (!ranges.empty()) {
-      text.replace(ranges, replacement.content);
+      text.replace(ranges, content);
     }
   };
 }
@@ -122,7 +127,7 @@ Normalizer read_prepend(const base::JsonValue& field) {
 
 void make_byte_level(AlignedText& text) {
   AlignedText out = text.part(0, 0);
-  append_byte_level(out, text, 0, text.size());
+  append_byte_level(text, 0, text.size(), out);
   text = std::move(out);
 }
 

@@ -113,10 +113,6 @@ void add_prefix(const AlignedText& text, std::size_t begin, std::size_t end, Ali
   out.append(text, begin, end);
 }
 
-void add_byte_level(const AlignedText& text, std::size_t begin, std::size_t end, AlignedText& out) {
-  append_byte_level(out, text, begin, end);
-}
-
 PreTokenizer read_byte_level(const base::JsonValue& field) {
   field["trim_offsets"].flag_or(true);  // only the post-processor of that name uses it
   const bool prefix = field["add_prefix_space"].flag();
@@ -128,7 +124,7 @@ PreTokenizer read_byte_level(const base::JsonValue& field) {
     if (words) {
       split(pieces, words, Behavior::isolated, Sense::matches);
     }
-    rewrite_each(pieces, pieces.text.size() + pieces.text.size() / 4, add_byte_level);
+    rewrite_each(pieces, pieces.text.size() + pieces.text.size() / 4, append_byte_level);
   };
 }
 

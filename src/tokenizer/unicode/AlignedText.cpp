@@ -129,7 +129,7 @@ std::optional<unsigned char> character_byte(char32_t value) {
   return static_cast<unsigned char>(alphabet.bytes[value]);
 }
 
-void append_byte_level(AlignedText& to, const AlignedText& from, std::size_t begin, std::size_t end) {
+void append_byte_level(const AlignedText& from, std::size_t begin, std::size_t end, AlignedText& to) {
   const auto text = from.text();
   AlignedText::check_growth(to.size() + 2 * (end - begin), from.size());
   for (std::size_t i = begin; i < end; ++i) {

@@ -86,6 +86,6 @@ char32_t byte_character(unsigned char byte);
 /// The byte that a character stands for; nothing for other characters.
 std::optional<unsigned char> character_byte(char32_t value);
 /// Rewrites [begin, end) of `from` in the byte alphabet to the end of `to`; a character's bytes share its alignment.
-void append_byte_level(AlignedText& to, const AlignedText& from, std::size_t begin, std::size_t end);
+void append_byte_level(const AlignedText& from, std::size_t begin, std::size_t end, AlignedText& to);
 
 }  // namespace stereosweep::tokenizer
