@@ -155,30 +155,11 @@ Decoder read_replace(const base::JsonValue& field) {
   };
 }
 
-// Whether some bytes behind `part`, which is no character, would make it one.
-bool begins_character(std::string_view part) {
-  return base::decode_utf8(std::string(part) + "\x80\x80\x80", 0) ||
-         base::decode_utf8(std::string(part) + "\xBF\xBF\xBF", 0);
-}
-
 }  // namespace
 
 std::string to_valid_utf8(std::string_view bytes) {
-  std::string out;
-  for (std::size_t i = 0; i < bytes.size();) {
-    if (const auto character = base::decode_utf8(bytes, i)) {
-      out += bytes.substr(i, character->length);
-      i += character->length;
-      continue;
-    }
-    out += replacement_character;
-    std::size_t length = 1;
-    while (i + length < bytes.size() && begins_character(bytes.substr(i, length + 1))) {
-      ++length;
-    }
-    i += length;
-  }
-  return out;
+  const bool is_valid = !base::find_invalid_utf8(bytes);  // else quoting replaces what is not
+  return is_valid ? std::string(bytes) : base::Json::parse(base::json_quote(bytes)).get<std::string>();
 }
 
 Decoder read_decoder(const base::JsonValue& field) {
