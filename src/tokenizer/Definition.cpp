@@ -612,6 +612,8 @@ Definition read_definition(const base::FileSet& files) {
   const TokenizerConfig config(files);
   Definition made;
   made.listed = config.listed_tokens();
+  made.mask_token = config.find_text("mask_token");
+  made.unknown_token = config.find_text("unk_token");
   Builder builder(config, made);
   if (const auto* file = files.find(definition_name)) {
     made.file = place(files, definition_name);
@@ -637,10 +639,6 @@ Definition read_definition(const base::FileSet& files) {
     refuse_missing(files);
   }
   return made;
-}
-
-std::optional<std::string> find_named_token(const base::FileSet& files, const std::string& name) {
-  return TokenizerConfig(files).find_text(name);
 }
 
 }  // namespace stereosweep::tokenizer

@@ -28,6 +28,8 @@ struct Definition {
   std::vector<AddedToken> added;    ///< in place of the document's "added_tokens"
   std::optional<PieceFile> pieces;  ///< of tokenizer.model: in place of the document's model and normalizer
   std::vector<ListedToken> listed;  ///< tokens whose ids the files beside it say
+  /// The texts that tokenizer_config.json, else special_tokens_map.json, gives these tokens.
+  std::optional<std::string> mask_token, unknown_token;
   /// Where it differs from what AutoTokenizer makes of the directory, or follows another file than tokenizer.json.
   std::vector<std::string> warnings;
 };
@@ -37,9 +39,6 @@ struct Definition {
 /// OpenAI-GPT), or from tokenizer.model, with the settings of tokenizer_config.json and the family of config.json, as
 /// transformers builds it. Throws InputError naming what is missing or malformed.
 Definition read_definition(const base::FileSet& files);
-
-/// The text that tokenizer_config.json, else special_tokens_map.json, gives a special token ("mask_token").
-std::optional<std::string> find_named_token(const base::FileSet& files, const std::string& name);
 
 // The tokenizer classes of transformers 5: what each puts in the place of what tokenizer.json says.
 

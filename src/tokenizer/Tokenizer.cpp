@@ -254,15 +254,14 @@ Tokenizer Tokenizer::from_files(const base::FileSet& files) {
                        : "it is no token of " + definition.file);
     }
   }
-  const auto named_mask = find_named_token(files, "mask_token");
-  for (const auto& candidate : {named_mask.value_or("[MASK]"), named_mask.value_or("<mask>")}) {
+  for (const auto& candidate : {definition.mask_token.value_or("[MASK]"), definition.mask_token.value_or("<mask>")}) {
     if (!parts.mask && made.id_of(candidate)) {
       parts.mask = candidate;
     }
   }
   parts.unknown = parts.model->traits().unknown_token;
   if (!parts.unknown || !made.id_of(*parts.unknown)) {
-    parts.unknown = find_named_token(files, "unk_token");
+    parts.unknown = definition.unknown_token;
   }
   return made;
 }

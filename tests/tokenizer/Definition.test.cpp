@@ -83,11 +83,12 @@ TEST(Definition, NamesTheFileThatAFaultIsIn) {
 }
 
 TEST(NamedToken, IsATextOrAnObject) {
-  EXPECT_EQ(find_named_token(files_with({{"tokenizer_config.json", R"({"mask_token":"<m>"})"}}), "mask_token"), "<m>");
-  EXPECT_EQ(
-      find_named_token(files_with({{"special_tokens_map.json", R"({"mask_token":{"content":"<n>"}})"}}), "mask_token"),
-      "<n>");
-  EXPECT_EQ(find_named_token(files_with({}), "mask_token"), std::nullopt);
+  const auto mask = [](const std::string& name, const std::string& content) {
+    return read_definition(files_with({{"vocab.txt", "[UNK]\n[CLS]\n[SEP]\n"}, {name, content}})).mask_token;
+  };
+  EXPECT_EQ(mask("tokenizer_config.json", R"({"mask_token":"<m>"})"), "<m>");
+  EXPECT_EQ(mask("special_tokens_map.json", R"({"mask_token":{"content":"<n>"}})"), "<n>");
+  EXPECT_EQ(mask("tokenizer_config.json", "{}"), std::nullopt);
 }
 
 TEST(NoTokenizer, TheMessageSaysHowToGetOne) {
