@@ -8,6 +8,7 @@
 #include "base/Lists.hpp"
 #include "base/text/JsonValue.hpp"
 #include "base/text/Text.hpp"
+#include "base/text/Utf8.hpp"
 
 namespace stereosweep::tokenizer {
 
@@ -47,6 +48,10 @@ std::function<void(Arguments...)> read_steps(const base::JsonValue& field, const
 }
 
 /// A text of exactly one character.
-std::string read_character(const base::JsonValue& field);
+inline std::string read_character(const base::JsonValue& field) {
+  auto value = field.text();
+  field.refuse_if(base::count_characters(value) != 1, base::json_quote(value), "one character is needed");
+  return value;
+}
 
 }  // namespace stereosweep::tokenizer
