@@ -171,20 +171,6 @@ class DrawnSide {
   std::vector<double> values_;
 };
 
-/// One list of cells.
-class ListTau {
- public:
-  ListTau(const CellList& list, const DrawnCells& scores, const DrawnCells& ratings)
-      : scores_(list, scores), ratings_(list, ratings), counter_(list.size()) {}
-  void set_scores(std::span<const double> table) { counter_.set_left(scores_.matched(table)); }
-  double with_ratings(std::span<const double> table) { return counter_.tau_b(ratings_.matched(table)); }
-
- private:
-  DrawnSide scores_;
-  DrawnSide ratings_;
-  stats::TauCounter counter_;
-};
-
 /// [rows, columns that are drawn][replicate]: levels of these tables, added up.
 std::vector<std::vector<double>> levels_of(const Drawn& drawn, const std::set<std::size_t>& tables) {
   std::vector<std::vector<double>> sums;
@@ -275,13 +261,14 @@ std::vector<std::vector<double>> bootstrap_tau(const ScoreCells& scores, const A
     const auto num_threads = std::max(1U, settings.num_threads);
     stats::on_threads(num_threads, [&](unsigned thread) {
       for (std::size_t list = 0; list < lists.size(); ++list) {
-        ListTau tau(lists[list], cells[0], cells[1]);
-        tau.set_scores(of(drawn[0], 0));
+        DrawnSide own_scores(lists[list], cells[0]);
+        DrawnSide own_ratings(lists[list], cells[1]);
+        stats::TauCounter counter(lists[list].size());
         for (std::size_t replicate = thread; replicate < count; replicate += num_threads) {
-          if (sides[0].is_drawn()) {
-            tau.set_scores(of(drawn[0], replicate));
+          if (replicate == thread || sides[0].is_drawn()) {
+            counter.set_left(own_scores.matched(of(drawn[0], replicate)));
           }
-          found[list][replicate] = tau.with_ratings(of(drawn[1], replicate));
+          found[list][replicate] = counter.tau_b(own_ratings.matched(of(drawn[1], replicate)));
         }
       }
     });
