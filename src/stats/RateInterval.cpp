@@ -51,32 +51,29 @@ EffectiveDraws draws_of(double mean, const MeanError& error, std::size_t num_uni
   return {inside, number * ratio * ratio, Reason::ok};
 }
 
-/// Clopper and Pearson's.
-Interval interval_of(const EffectiveDraws& draws, double mean, const ScaleEnds& ends, double confidence) {
+/// Clopper and Pearson's interval, and twice the smaller tail of the binomial distribution with the share that stands
+/// for 0.
+CellsTest test_draws(const EffectiveDraws& draws, double mean, const ScaleEnds& ends, double confidence) {
+  CellsTest found{.reason = draws.reason};
   if (!draws.exist()) {
-    return {nan, nan, draws.reason};
+    return found;
   }
   const double outside = (1 - confidence) / 2;
   const double range = ends.highest - ends.lowest;
-  const double low =
-      draws.share < at_an_end ? 0 : boost::math::ibeta_inv(draws.successes(), draws.failures() + 1, outside);
-  const double high =
-      1 - draws.share < at_an_end ? 1 : boost::math::ibeta_inv(draws.successes() + 1, draws.failures(), 1 - outside);
+  const bool at_lowest = draws.share < at_an_end;
+  const bool at_highest = 1 - draws.share < at_an_end;
+  const double low = at_lowest ? 0 : boost::math::ibeta_inv(draws.successes(), draws.failures() + 1, outside);
+  const double high = at_highest ? 1 : boost::math::ibeta_inv(draws.successes() + 1, draws.failures(), 1 - outside);
   // the mean of equal scores may lie beside them by at_an_end
-  return {std::min(mean, ends.lowest + range * low), std::max(mean, ends.lowest + range * high), draws.reason};
-}
-
-/// Twice the smaller tail of the binomial distribution with the share that stands for 0.
-double p_of(const EffectiveDraws& draws, const ScaleEnds& ends) {
-  const double zero = -ends.lowest / (ends.highest - ends.lowest);
-  if (!draws.exist() || zero <= 0 || zero >= 1) {
-    return nan;
+  found.low = std::min(mean, ends.lowest + range * low);
+  found.high = std::max(mean, ends.lowest + range * high);
+  const double zero = -ends.lowest / range;
+  if (zero > 0 && zero < 1) {
+    const double reached = at_lowest ? 1 : boost::math::ibeta(draws.successes(), draws.failures() + 1, zero);
+    const double not_passed = at_highest ? 1 : boost::math::ibetac(draws.successes() + 1, draws.failures(), zero);
+    found.p = std::min(1.0, 2 * std::min(reached, not_passed));
   }
-  const double reached =
-      draws.share < at_an_end ? 1 : boost::math::ibeta(draws.successes(), draws.failures() + 1, zero);
-  const double not_passed =
-      1 - draws.share < at_an_end ? 1 : boost::math::ibetac(draws.successes() + 1, draws.failures(), zero);
-  return std::min(1.0, 2 * std::min(reached, not_passed));
+  return found;
 }
 
 }  // namespace
@@ -94,9 +91,9 @@ CellsTest test_cells(const CrossedSquares& squares, double mean, const std::opti
   const auto error = varies ? squares.error() : MeanError{0, nan};
   found.degrees = error.degrees;
   if (ends) {
-    const auto draws = draws_of(mean, error, squares.num_rows, *ends, confidence);
-    const auto interval = interval_of(draws, mean, *ends, confidence);
-    return {p_of(draws, *ends), interval.low, interval.high, error.degrees, interval.reason};
+    found = test_draws(draws_of(mean, error, squares.num_rows, *ends, confidence), mean, *ends, confidence);
+    found.degrees = error.degrees;
+    return found;
   }
   const auto test = test_mean(mean, error, confidence);
   found.p = varies || mean != 0 ? test.p : 1;
