@@ -103,16 +103,13 @@ SignFlipResult count_all(const FixedDifferences& fixed) {
   std::ranges::for_each(values, [&](auto value) { magnitudes += std::abs(value); });
   const double all = std::ldexp(1.0, static_cast<int>(values.size()));
   const auto far = std::abs(fixed.sum) - fixed.slack;
-  const auto reached = [&] {
-    return count_pairs(signed_sums(values.first(half)), signed_sums(values.subspan(half)), far + magnitudes);
-  };
-  SignFlipResult result;
-  // sums lie symmetrically about zero
-  result.two_sided = far <= 0 ? 1 : std::min(1.0, 2 * (static_cast<double>(reached()) / all));
-  result.is_exact = true;
-  result.interval = {result.two_sided, result.two_sided};
-  result.reason = Reason::ok;
-  return result;
+  double p = 1;
+  if (far > 0) {  // sums lie symmetrically about zero
+    const auto reached =
+        count_pairs(signed_sums(values.first(half)), signed_sums(values.subspan(half)), far + magnitudes);
+    p = std::min(1.0, 2 * (static_cast<double>(reached) / all));
+  }
+  return {p, true, {p, p}, Reason::ok};
 }
 
 SignFlipResult draw_some(const FixedDifferences& fixed, const SignFlipSettings& settings) {
@@ -131,9 +128,7 @@ SignFlipResult sign_flip_test(std::span<const double> differences, const SignFli
   const double magnitude = std::accumulate(differences.begin(), differences.end(), 0.0,
                                            [](double sum, double value) { return sum + std::abs(value); });
   if (differences.empty() || !std::isfinite(magnitude)) {
-    SignFlipResult result;
-    result.reason = differences.empty() ? Reason::no_values : Reason::not_finite;
-    return result;
+    return {nan, false, {}, differences.empty() ? Reason::no_values : Reason::not_finite};
   }
   const auto fixed = fix_differences(differences, magnitude);
   return differences.size() <= max_exact_flips ? count_all(fixed) : draw_some(fixed, settings);
