@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/Log.hpp"
 #include "base/files/HubCache.hpp"
 #include "base/process/Environment.hpp"
@@ -141,11 +142,8 @@ FileHashes hash_once(const sweep::Job& job, const parallel::Communicator& world,
     const auto part = hash_files(job, checkpoint.files, {sharers.rank(), sharers.size()});
     return std::vector<std::pair<std::string, std::string>>(part.begin(), part.end());
   });
-  FileHashes hashes;
-  for (const auto& part : sharers.gather_everywhere(own)) {
-    hashes.insert(part.begin(), part.end());
-  }
-  return hashes;
+  const auto all = base::joined(sharers.gather_everywhere(own));
+  return {all.begin(), all.end()};
 }
 
 /// Refuses a model whose every answer would be an error.

@@ -100,40 +100,36 @@ class StatusCounter {
   std::vector<std::vector<std::uint64_t>> counts_;
 };
 
-/// What the heads of all attempts say of a field, in order.
-class History {
- public:
-  explicit History(const results::JournalStore& store)
-      : facts_(base::mapped(store.attempts(), [](const auto& attempt) {
-          return base::parse_json(attempt.facts, "journal " + attempt.attempt);
-        })) {}
-  /// With repeats.
-  std::vector<std::string> values(const std::string& key) const {
-    std::vector<std::string> values;
-    for (const auto& facts : facts_) {
-      const auto& value = facts.at(key);
-      for (const auto& item : value.is_array() ? value : base::Json::array({value})) {
-        values.push_back(item.get<std::string>());
-      }
-    }
-    return values;
-  }
-  std::string distinct(const std::string& key) const {
-    std::vector<std::string> found;
-    for (const auto& text : values(key)) {
-      if (!text.empty()) {
-        base::add_once(found, text);
-      }
-    }
-    return base::join(found, ", ");
-  }
-  std::string first(const std::string& key) const {
-    return facts_.empty() ? "" : facts_.front().at(key).get<std::string>();
-  }
+/// What the heads of all attempts say, in order.
+std::vector<base::Json> facts_of(const results::JournalStore& store) {
+  return base::mapped(store.attempts(), [](const auto& attempt) {
+    return base::parse_json(attempt.facts, "journal " + attempt.attempt);
+  });
+}
 
- private:
-  std::vector<base::Json> facts_;
-};
+/// Of a field, with repeats.
+std::vector<std::string> values_of(const std::vector<base::Json>& facts, const std::string& key) {
+  return base::joined(facts, [&](const base::Json& attempt) {
+    const auto& value = attempt.at(key);
+    return (value.is_array() ? value : base::Json::array({value})).get<std::vector<std::string>>();
+  });
+}
+
+/// Joined, without repeats and empty ones.
+std::string distinct_of(const std::vector<base::Json>& facts, const std::string& key) {
+  std::vector<std::string> found;
+  for (const auto& text : values_of(facts, key)) {
+    if (!text.empty()) {
+      base::add_once(found, text);
+    }
+  }
+  return base::join(found, ", ");
+}
+
+/// What the first attempt says; "" where there is none.
+std::string first_of(const std::vector<base::Json>& facts, const std::string& key) {
+  return facts.empty() ? "" : facts.front().at(key).get<std::string>();
+}
 
 /// As a shell wants it.
 std::string as_typed(const std::string& text) {
@@ -144,18 +140,18 @@ std::string as_typed(const std::string& text) {
 
 results::Attributes attributes_of(const sweep::Job& job, const results::JournalStore& store,
                                   const query::EngineCounts& cost) {
-  const History history(store);
+  const auto facts = facts_of(store);
   const RunSettings settings{store.attempts().empty() ? "{}" : store.attempts().front().settings};
   const auto raw_hash = raw_job_hash(job);
   base::Sha256 job_hash;
   job_hash.update(std::as_bytes(std::span(raw_hash))).update(settings.text);
-  results::Attributes attributes = {{"created", history.first("started")},
-                                    {"dependencies", history.distinct("dependencies")},
+  results::Attributes attributes = {{"created", first_of(facts, "started")},
+                                    {"dependencies", distinct_of(facts, "dependencies")},
                                     {"machine", field_of(settings, "device")},
-                                    {"hosts", history.distinct("hosts")},
-                                    {"gpus", history.distinct("gpus")},
-                                    {"num_ranks", base::join(history.values("num_ranks"), " ")},
-                                    {"slurm_job_id", history.distinct("slurm_job_id")},
+                                    {"hosts", distinct_of(facts, "hosts")},
+                                    {"gpus", distinct_of(facts, "gpus")},
+                                    {"num_ranks", base::join(values_of(facts, "num_ranks"), " ")},
+                                    {"slurm_job_id", distinct_of(facts, "slurm_job_id")},
                                     {"seed", std::to_string(job.seed)},
                                     {"dtype", job.model.server ? "" : query::name_of(job.model.dtype)},
                                     {"job_sha256", base::to_hex(job_hash.finish())},
@@ -308,7 +304,7 @@ ExportSummary export_stage(const RunDirectory& directory, const sweep::Job& job,
     }
     run.attributes.emplace_back("num_rounds", static_cast<std::int64_t>(record.rounds.size()));
   }
-  run.documents = {{"job_yaml", History(store).first("job_yaml")}, {"job_resolved", config::canonical_dump(job)}};
+  run.documents = {{"job_yaml", first_of(facts_of(store), "job_yaml")}, {"job_resolved", config::canonical_dump(job)}};
   run.readers = target.readers;
   run.num_threads = std::min(most_threads, base::num_own_processors());
   std::shared_ptr<const int> lock;
