@@ -5,6 +5,7 @@
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
+#include "findings/Names.hpp"
 
 namespace stereosweep::findings {
 namespace {
@@ -41,15 +42,8 @@ Cells::Cells(const Scores& scores, std::span<const double> values, std::span<con
 
 Cells Cells::of_replicates(const std::vector<bool>& chosen) const {
   Cells some = *this;
-  some.replicates_.clear();
-  for (std::size_t replicate = 0; replicate < num_replicates_; ++replicate) {
-    if (chosen[replicate]) {
-      some.replicates_.push_back(replicate);
-    }
-  }
-  if (mean_replicate_ < num_replicates_ && chosen[mean_replicate_]) {
-    some.replicates_ = {mean_replicate_};
-  }
+  const bool takes_mean = mean_replicate_ < num_replicates_ && chosen[mean_replicate_];
+  some.replicates_ = takes_mean ? std::vector{mean_replicate_} : places_with(chosen, true);
   return some;
 }
 
@@ -82,10 +76,9 @@ CellState Cells::state(std::size_t subject, std::size_t sentence, std::size_t it
   auto state = CellState::not_applicable;
   for (const auto replicate : replicates_) {
     const auto place = (first + replicate) * lengths_[item_axis] + item;
-    const bool is_applicable =
-        statuses_.empty() || statuses_[place] != static_cast<std::uint8_t>(results::ScoreStatus::not_applicable);
+    const bool is_applicable = std::isinf(values_[place]) || statuses_.empty() ||
+                               statuses_[place] != static_cast<std::uint8_t>(ScoreStatus::not_applicable);
     const auto own = std::isfinite(values_[place]) ? CellState::scored
-                     : std::isinf(values_[place])  ? CellState::infinite
                      : is_applicable               ? CellState::missing
                                                    : CellState::not_applicable;
     state = std::min(state, own);

@@ -14,10 +14,9 @@
 
 namespace stereosweep::findings {
 
-/// Why a cell has a number or none. Of several replicates the first of this list that one of them has.
+/// Whether a cell has a finite number. Of several replicates the first of this list that one of them has.
 enum class CellState : std::uint8_t {
   scored,
-  infinite,  ///< no finite score, and one that is infinite
   missing,
   not_applicable,  ///< the combination is no part of the job (needs statuses)
 };

@@ -120,22 +120,15 @@ bool is_shown(const Finding& finding, const std::string& measure, const results:
 std::vector<std::pair<std::string, std::vector<std::size_t>>> tables_of(const Finding& finding, const View& view,
                                                                         const results::ShownMeasures& shown) {
   const RowLabels measures(finding, "measure");
-  std::vector<RowLabels> each;
-  for (const auto& name : view.each) {
-    if (RowLabels labels(finding, name); labels.exist()) {
-      each.push_back(labels);
-    }
-  }
+  auto each = base::mapped(view.each, [&](const auto& name) { return RowLabels(finding, name); });
+  std::erase_if(each, [](const RowLabels& labels) { return !labels.exist(); });
   std::vector<std::pair<std::string, std::vector<std::size_t>>> tables;
   std::map<std::string, std::size_t> places;
   for (std::size_t row = 0; row < finding.num_rows(); ++row) {
     if (measures.exist() && !is_shown(finding, measures.of(row), shown)) {
       continue;
     }
-    std::string title;
-    for (const auto& labels : each) {
-      title += (title.empty() ? "" : ", ") + labels.of(row);
-    }
+    const auto title = base::join(base::mapped(each, [&](const RowLabels& labels) { return labels.of(row); }), ", ");
     const auto place = places.try_emplace(title, tables.size()).first->second;
     if (place == tables.size()) {
       tables.emplace_back(title, std::vector<std::size_t>());

@@ -47,16 +47,21 @@ struct Selected {
   std::vector<bool> takes;
 };
 
-/// Places of the values that are equal to `value`, ascending.
-template <class Value>
-std::vector<std::size_t> places_with(const std::vector<Value>& values, const Value& value) {
+/// Places below `count` that `holds` is true of, ascending.
+std::vector<std::size_t> places_where(std::size_t count, const auto& holds) {
   std::vector<std::size_t> places;
-  for (std::size_t place = 0; place < values.size(); ++place) {
-    if (values[place] == value) {
+  for (std::size_t place = 0; place < count; ++place) {
+    if (holds(place)) {
       places.push_back(place);
     }
   }
   return places;
+}
+
+/// Places of the values that are equal to `value`, ascending.
+template <class Value>
+std::vector<std::size_t> places_with(const std::vector<Value>& values, const Value& value) {
+  return places_where(values.size(), [&](std::size_t place) { return values[place] == value; });
 }
 
 class AxisNames {

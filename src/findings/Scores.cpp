@@ -8,6 +8,7 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
+#include "findings/Names.hpp"
 #include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::findings {
@@ -102,13 +103,8 @@ std::vector<std::size_t> chosen_measures(const Scores& scores, const std::vector
       faults.push_back(no_such_name(key + ": no measure '" + label + "'", label, known));
     }
   }
-  std::vector<std::size_t> measures;
-  for (std::size_t measure = 0; measure < known.size(); ++measure) {
-    if (labels.empty() || base::contains(labels, known[measure])) {
-      measures.push_back(measure);
-    }
-  }
-  return measures;
+  const auto is_chosen = [&](auto measure) { return labels.empty() || base::contains(labels, known[measure]); };
+  return places_where(known.size(), is_chosen);
 }
 
 std::vector<std::size_t> chosen_measures(const Scores& scores, const std::vector<std::string>& labels,

@@ -69,12 +69,6 @@ bool fits_file(const hdf5::DataSet& dataset, std::uint64_t file_bytes) {
   return left > 0;
 }
 
-/// Of another axis whose name begins like this one's: "dimension_pair" beside "dimension".
-bool is_scale(const hdf5::DataSet& dataset) {
-  const auto attributes = dataset.attribute_names();
-  return base::contains(attributes, "CLASS");
-}
-
 }  // namespace
 
 std::optional<double> fill_of(const CubeSchema& cube) {
@@ -180,8 +174,9 @@ AxisSchema read_axis(const hdf5::Group& root, const std::string& name, std::uint
       continue;
     }
     const auto dataset = open_checked(root, member, file_bytes);
-    if (dataset.shape().size() == 1 && dataset.type() == ElementType::text && !is_scale(dataset) &&
-        dataset.scale_name(0) == name) {
+    // no scale of another axis whose name begins like this one's: "dimension_pair" beside "dimension"
+    if (dataset.shape().size() == 1 && dataset.type() == ElementType::text &&
+        !base::contains(dataset.attribute_names(), "CLASS") && dataset.scale_name(0) == name) {
       auto values = read_texts(dataset);
       base::fail_if(values.size() != axis.labels.size(), "the coordinate '" + member + "' does not fit its axis");
       axis.coordinates.push_back(

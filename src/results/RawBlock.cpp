@@ -144,12 +144,9 @@ void RawBlock::put(const RawBlock& from, const std::vector<std::uint64_t>& place
 }
 
 const AxisSchema& RawSchema::inner_axis(const std::string& name) const {
-  for (const auto& axis : inner_axes) {
-    if (axis.name == name) {
-      return axis;
-    }
-  }
-  throw std::logic_error("schema without the inner axis '" + name + "'");
+  const auto found = std::ranges::find(inner_axes, name, &AxisSchema::name);
+  STEREOSWEEP_ASSERT(found != inner_axes.end(), "a schema has the inner axis '" + name + "'");
+  return *found;
 }
 
 std::optional<std::size_t> RawSchema::find_cube(const std::string& name) const {

@@ -60,7 +60,7 @@ TEST(Cells, say_why_a_cell_has_no_number) {
   const auto statuses = scores.read_statuses(0);
   const Cells cells(scores, values, statuses);
   EXPECT_EQ(cells.state(0, 0, 0), CellState::scored);
-  EXPECT_EQ(cells.state(0, 1, 0), CellState::infinite);
+  EXPECT_EQ(cells.state(0, 1, 0), CellState::missing);
   EXPECT_EQ(cells.state(0, 2, 0), CellState::missing);
   EXPECT_EQ(cells.state(0, 3, 0), CellState::not_applicable);
   EXPECT_EQ(cells.means({}).front().num_cells, 1);

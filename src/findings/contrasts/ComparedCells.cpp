@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/Lists.hpp"
+#include "findings/Names.hpp"
 #include "stats/AdditiveFit.hpp"
 
 namespace stereosweep::findings {
@@ -86,15 +87,14 @@ class Comparable {
   /// Whether a subject was left out, on all sides: one block says nothing of how the subject varies over others.
   bool drop_units() {
     const auto least = two_of([](std::size_t) { return true; });
-    std::vector<std::size_t> dropped;
-    for (const auto& unit : units_) {
-      if (unit.is_kept && two_of([&](std::size_t cell) { return !std::isnan(unit.scores[cell]); }) != least) {
-        dropped.push_back(unit.subject);
-      }
-    }
-    return drop(dropped);
+    return drop_where([&](std::size_t unit) {
+      return two_of([&](std::size_t cell) { return !std::isnan(units_[unit].scores[cell]); }) != least;
+    });
   }
-  bool drop(const std::vector<std::size_t>& subjects) {
+  bool drop_where(const auto& is_dropped) {
+    const auto dropped =
+        places_where(units_.size(), [&](std::size_t unit) { return units_[unit].is_kept && is_dropped(unit); });
+    const auto subjects = base::mapped(dropped, [&](std::size_t unit) { return units_[unit].subject; });
     for (auto& unit : units_) {
       unit.is_kept = unit.is_kept && !base::contains(subjects, unit.subject);
     }
@@ -117,13 +117,7 @@ class Comparable {
       return false;
     }
     const auto largest = std::ranges::max_element(sizes, {}, [](const auto& size) { return size.second; })->first;
-    std::vector<std::size_t> dropped;
-    for (std::size_t unit = 0; unit < units_.size(); ++unit) {
-      if (units_[unit].is_kept && component[unit] != largest) {
-        dropped.push_back(units_[unit].subject);
-      }
-    }
-    return drop(dropped);
+    return drop_where([&](std::size_t unit) { return component[unit] != largest; });
   }
 
   const ContrastPlan& plan_;

@@ -10,6 +10,7 @@
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
+#include "findings/Names.hpp"
 #include "findings/Streams.hpp"
 #include "findings/correlations/SubjectScores.hpp"
 #include "findings/sharing/Sharing.hpp"
@@ -62,14 +63,8 @@ std::vector<CorrelationTest> tests_of(const Unit& unit, const sweep::Comparison&
     }
     tests[kind].pairing.interval.reason = correlation.reason;
   }
-  std::vector<std::size_t> places;  // of the methods that have a correlation
-  std::vector<CorrelationKind> kinds;
-  for (std::size_t kind = 0; kind < unit.kinds.size(); ++kind) {
-    if (tests[kind].correlation.defined()) {
-      places.push_back(kind);
-      kinds.push_back(unit.kinds[kind]);
-    }
-  }
+  const auto places = places_where(tests.size(), [&](auto kind) { return tests[kind].correlation.defined(); });
+  const auto kinds = base::mapped(places, [&](auto kind) { return unit.kinds[kind]; });
   if (kinds.empty()) {
     return tests;
   }
@@ -249,7 +244,9 @@ class Correlator {
     const auto columns = places_of(item_groups(scores_, request.columns, key, faults_));
     for (const auto row : rows) {
       for (const auto column : request.columns.empty() ? rows : columns) {
-        add_pair(plan, row, column);
+        if (row != column && !base::contains(plan.pairs, std::pair(column, row))) {  // each two once, in any order
+          base::add_once(plan.pairs, std::pair(row, column));
+        }
       }
     }
     if (plan.pairs.empty() && faults_.empty()) {
@@ -287,13 +284,6 @@ class Correlator {
       }
     }
     return places;
-  }
-
-  /// Each two once, in whatever order they are named.
-  static void add_pair(CorrelationPlan& plan, std::size_t left, std::size_t right) {
-    if (left != right && !base::contains(plan.pairs, std::pair(right, left))) {
-      base::add_once(plan.pairs, std::pair(left, right));
-    }
   }
 
   void check_clusters(const CorrelationPlan& plan) {

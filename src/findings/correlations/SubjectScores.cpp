@@ -61,11 +61,8 @@ std::vector<ItemGroup> item_groups(const Scores& scores, const std::vector<sweep
 }
 
 std::vector<ItemGroup> single_items(const results::AxisSchema& items) {
-  std::vector<ItemGroup> groups;
-  for (std::size_t item = 0; item < items.labels.size(); ++item) {
-    groups.push_back({items.labels[item], {item}});
-  }
-  return groups;
+  const auto group_of = [item = std::size_t{0}](const auto& label) mutable { return ItemGroup{label, {item++}}; };
+  return base::mapped(items.labels, group_of);
 }
 
 std::vector<ItemGroup> dimension_groups(const results::AxisSchema& items) {

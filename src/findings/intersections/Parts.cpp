@@ -3,7 +3,7 @@
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
-#include "findings/Cells.hpp"
+#include "findings/Names.hpp"
 #include "findings/intersections/Intersections.hpp"
 
 namespace stereosweep::findings {
@@ -97,22 +97,16 @@ std::vector<std::vector<std::string>> part_labels(const AxisSchema& subjects) {
 }
 
 std::size_t IntersectionParts::most() const {
-  std::size_t most = 0;
-  for (const auto& intersection : intersections) {
-    most = std::max(most, intersection.parts.size());
-  }
-  return most;
+  const auto numbers = base::mapped(intersections, [](const auto& one) { return one.parts.size(); });
+  return numbers.empty() ? 0 : std::ranges::max(numbers);
 }
 
 IntersectionParts parts_of(const AxisSchema& subjects) {
   const NamedParts finder(subjects);
   IntersectionParts parts{
       .intersections = {}, .baseline = finder.baseline(), .domains = subject_coordinate(subjects, "domain")};
-  for (std::size_t subject = 0; subject < subjects.labels.size(); ++subject) {
-    if (finder.is_intersection(subject)) {
-      parts.intersections.push_back(finder.find(subject));
-    }
-  }
+  const auto found = places_where(subjects.labels.size(), [&](auto place) { return finder.is_intersection(place); });
+  parts.intersections = base::mapped(found, [&](std::size_t subject) { return finder.find(subject); });
   base::refuse_if(parts.intersections.empty(), "statistics.intersections: there are none",
                   "no subject of the score table is of the kind 'intersection'", "Give the job 'axes.intersections'.");
   return parts;

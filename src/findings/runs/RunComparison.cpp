@@ -161,13 +161,8 @@ class RunComparer {
     return base::contains(measured_[measure], pair.left) && base::contains(measured_[measure], pair.right);
   }
   std::vector<std::string> common_measures(const RunPair& pair) const {
-    std::vector<std::string> common;
-    for (std::size_t measure = 0; measure < measured_.size(); ++measure) {
-      if (has_measure(pair, measure)) {
-        common.push_back(measures_.labels[measure]);
-      }
-    }
-    return common;
+    const auto common = places_where(measured_.size(), [&](auto measure) { return has_measure(pair, measure); });
+    return base::mapped(common, [&](auto measure) { return measures_.labels[measure]; });
   }
 
   /// Names of people's subjects and items are compared as those of a table of ratings are.

@@ -82,15 +82,11 @@ std::vector<Difference> differences_of(std::span<const RunOrigin> runs) {
   }
   std::vector<Difference> differences;
   for (const auto& key : order) {
-    Difference difference{key, {}};
-    bool is_everywhere = true;
-    for (const auto& run : runs) {
-      const auto* value = value_of(run, key);
-      is_everywhere = is_everywhere && value != nullptr;
-      difference.values.push_back(value == nullptr ? "" : *value);
-    }
-    if (num_different(difference.values) > 1 && (is_everywhere || !is_mixed)) {
-      differences.push_back(std::move(difference));
+    const auto found = base::mapped(runs, [&](const auto& run) { return value_of(run, key); });
+    const auto values = base::mapped(found, [](const auto* value) { return value == nullptr ? "" : *value; });
+    const bool is_everywhere = std::ranges::all_of(found, [](const auto* value) { return value != nullptr; });
+    if (num_different(values) > 1 && (is_everywhere || !is_mixed)) {
+      differences.push_back({key, values});
     }
   }
   return differences;
