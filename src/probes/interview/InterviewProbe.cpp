@@ -202,16 +202,6 @@ std::vector<std::string> InterviewProbe::messages(std::uint64_t context) const {
   return messages_of(settings(), subjects_.subjects[at.subject], at);
 }
 
-void InterviewProbe::ask_all(const std::string& prompt, std::uint64_t context, std::size_t round, std::size_t turn,
-                             std::vector<query::Query>& queries) const {
-  const auto& conversation = settings().conversations[cell(context).conversation];
-  const auto& asked = conversation.turns[turn];
-  queries.emplace_back(sampled_text(job_, settings().sampling, prompt, std::uint64_t{round} << 16U | turn));
-  for (std::size_t item = 0; asked.asks_options && item < asked.items.size(); ++item) {
-    queries.push_back(ask_options(job_, prompt, asked, item, conversation.scale));
-  }
-}
-
 std::vector<InterviewProbe::Course> InterviewProbe::courses(const sweep::Block& block,
                                                             const Transcript& transcript) const {
   std::vector<Course> all;
@@ -260,8 +250,14 @@ std::optional<Round> InterviewProbe::next(const sweep::Block& block, const Trans
     const auto context = blocks_.context(block, course.context);
     const auto turns = turns_of(context);
     if (course.said.size() == step && step < turns.size()) {
+      const auto& conversation = settings().conversations[cell(context).conversation];
+      const auto& turn = conversation.turns[turns[step]];
       const auto prompt = prompt_of(job_, std::span<const std::string>(messages(context)).first(step + 1), course.said);
-      ask_all(prompt, context, course.round, turns[step], round.queries);
+      const auto draw = std::uint64_t{course.round} << 16U | turns[step];
+      round.queries.emplace_back(sampled_text(job_, settings().sampling, prompt, draw));
+      for (std::size_t item = 0; turn.asks_options && item < turn.items.size(); ++item) {
+        round.queries.push_back(ask_options(job_, prompt, turn, item, conversation.scale));
+      }
     }
   }
   return round.queries.empty() ? std::nullopt : std::optional(std::move(round));

@@ -101,9 +101,6 @@ class InterviewProbe final : public Probe {
   std::vector<std::size_t> turns_of(std::uint64_t context) const;
   /// All conversations of the block with what they were answered.
   std::vector<Course> courses(const sweep::Block& block, const Transcript& transcript) const;
-  /// The turn's text, then the options of each of its items.
-  void ask_all(const std::string& prompt, std::uint64_t context, std::size_t round, std::size_t turn,
-               std::vector<query::Query>& queries) const;
   /// As later turns hold it; nothing: the conversation cannot go on behind it.
   std::optional<std::string> said(const query::Answer& answer) const;
   void fold_course(results::RawBlock& raw, std::uint64_t context, const Course& course) const;

@@ -131,11 +131,7 @@ results::RawBlock read_again(results::RawBlock block, std::uint64_t first, const
 class Collector {
  public:
   Collector(const results::RawSchema& schema, const sweep::Job& job, StatsRequest::Parsing parsing)
-      : schema_(schema),
-        items_(items_of(schema)),
-        product_(product_of(schema)),
-        num_rounds_(schema.inner_axis("round").labels.size()),
-        is_left_out_(left_out(schema, job)) {
+      : schema_(schema), is_left_out_(left_out(schema, job)) {
     result_.table.axes = score_axes(schema, job);
     result_.table.resize();
     std::ranges::fill(result_.table.statuses, ScoreStatus::not_applicable);
@@ -264,10 +260,10 @@ class Collector {
     result_.table.statuses[cell] = status;
   }
 
-  results::RawSchema schema_;
-  std::vector<Item> items_;
-  sweep::Product product_;
-  std::size_t num_rounds_;
+  const results::RawSchema& schema_;
+  std::vector<Item> items_ = items_of(schema_);
+  sweep::Product product_ = product_of(schema_);
+  std::size_t num_rounds_ = schema_.inner_axis("round").labels.size();
   findings::LeftOut is_left_out_;
   InterviewResult result_;
 };
