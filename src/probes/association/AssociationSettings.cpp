@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <tuple>
-#include <unordered_set>
 
 #include "base/Lists.hpp"
 #include "base/Log.hpp"
@@ -60,9 +59,8 @@ void check_prior_article(const ProbeReading& job, const Association& settings) {
 /// The templates that statistics are averaged over are the job's.
 void check_averaged(const ProbeReading& job, const Association& settings) {
   const auto labels = base::mapped(settings.axes.templates, &sweep::Template::label);
-  const std::unordered_set<std::string> known(labels.begin(), labels.end());
   for (const auto& label : settings.statistics.templates) {
-    if (!known.contains(label) && !known.empty()) {  // no template at all is in the report already
+    if (!base::contains(labels, label) && !labels.empty()) {  // no template at all is in the report already
       job.problems.add(job.statistics.place("templates"), "unknown template '" + label + "'",
                        "it is not on the axis templates", config::suggest(label, labels, job.problems));
     }
@@ -95,7 +93,7 @@ void note_language(const Association& settings) {
     return;
   }
   const auto has_article = [](const std::string& text) { return text.find("{a group}") != std::string::npos; };
-  if (std::any_of(texts.begin(), texts.end(), has_article)) {
+  if (std::ranges::any_of(texts, has_article)) {
     base::log_once(
         base::LogLevel::warning,
         base::describe("the templates seem not to be English, and {a group} writes the English 'a' or 'an'", "",

@@ -342,8 +342,7 @@ class CoreferenceKind final : public KindOf<Coreference> {
     using base::counted;
     const auto list = list_subjects(settings);
     const auto is_single = [](const Subject& subject) { return subject.groups.size() == 1; };
-    const auto num_single =
-        static_cast<std::uint64_t>(std::count_if(list.subjects.begin(), list.subjects.end(), is_single));
+    const auto num_single = static_cast<std::uint64_t>(std::ranges::count_if(list.subjects, is_single));
     const auto num_crossed = list.subjects.size() - num_single;
     return counted(num_conditions, "condition") + " of " + counted(num_single, "marker") +
            (num_crossed > 0 ? " and " + counted(num_crossed, "intersection") : "") + " x " +

@@ -249,8 +249,7 @@ std::string augmented_text(const CoreferenceSentence& sentence, const Condition&
     const auto end = sentence.pronoun.end;
     edits.push_back({{end, end}, apposition(sentence, condition.pronoun_marker)});
   }
-  std::sort(edits.begin(), edits.end(),
-            [](const Edit& left, const Edit& right) { return left.span.begin > right.span.begin; });
+  std::ranges::sort(edits, std::ranges::greater(), [](const Edit& edit) { return edit.span.begin; });
   std::string text = sentence.text;
   for (const auto& edit : edits) {
     text.replace(edit.span.begin, edit.span.end - edit.span.begin, edit.text);

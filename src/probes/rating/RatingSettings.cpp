@@ -227,8 +227,7 @@ void check_frame(const config::Fields& job, const Rating& settings) {
       {{{"{identity_definition}"}, 0}, {{"{trait_definition}"}, 0}, {{"{question}"}, 1}, {{"{options}"}, 1}},
       job.problems());
   const auto check = [&](const auto& items, const std::string& name) {
-    const bool is_defined =
-        std::any_of(items.begin(), items.end(), [](const auto& item) { return !item.definition.empty(); });
+    const bool is_defined = std::ranges::any_of(items, [](const auto& item) { return !item.definition.empty(); });
     job.problems().add_if(is_defined && base::count_of(settings.frame, name) == 0, job.node().place("frame"),
                           "0 times " + name + " in the frame", "definitions are given",
                           "Put " + name + " into the frame, or leave the definitions out.");

@@ -13,11 +13,13 @@
 #include <set>
 
 #include "base/Error.hpp"
+#include "config/JobLoader.hpp"
 #include "engine/FakeEngine.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/SmallJob.hpp"
 #include "probes/TinyTokenizers.hpp"
 #include "probes/association/Association.hpp"
+#include "support/Places.hpp"
 #include "support/RegisteredProbes.hpp"
 
 namespace stereosweep::probes::association {
@@ -378,6 +380,14 @@ TEST_F(AssociationProbeTest, RefusesJobsThatCannotBeProbed) {
   } catch (const base::InputError& error) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("no group and no prior"));
   }
+}
+
+TEST(AssociationJob, averaged_templates_are_those_of_the_job) {
+  const auto load = [] {
+    config::load_jobs(source_directory() + "/jobs/00_smoke.yaml", {"statistics.templates=[nowhere]"});
+  };
+  EXPECT_THAT(load, ::testing::ThrowsMessage<base::InputError>(::testing::HasSubstr("unknown template 'nowhere'")))
+      << "a run would score all of the job before stats refuses it";
 }
 
 }  // namespace

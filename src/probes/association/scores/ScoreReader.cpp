@@ -235,8 +235,7 @@ TraitPairs::TraitPairs(const results::AxisSchema& words) {
   const auto& side_of = coordinate_of(words, "side");
   const auto& dimension_of = coordinate_of(words, "dimension");
   for (std::size_t word = 0; word < words.labels.size(); ++word) {
-    auto pair =
-        std::find_if(pairs.begin(), pairs.end(), [&](const Pair& known) { return known.label == pair_of[word]; });
+    auto pair = std::ranges::find(pairs, pair_of[word], &Pair::label);
     if (pair == pairs.end()) {
       pairs.push_back({pair_of[word], dimension_of[word], nowhere, nowhere});
       pair = pairs.end() - 1;
