@@ -1,6 +1,5 @@
 #include "run/OneJob.hpp"
 
-#include <algorithm>
 #include <fstream>
 #include <utility>
 

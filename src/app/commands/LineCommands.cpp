@@ -2,7 +2,6 @@
 #include <boost/program_options/value_semantic.hpp>
 
 #include <algorithm>
-#include <cstdint>
 #include <functional>
 #include <iostream>
 #include <map>

@@ -17,7 +17,6 @@
 #include <random>
 #include <regex>
 #include <utility>
-#include <vector>
 
 #include "base/Error.hpp"
 #include "base/files/Listing.hpp"

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <limits>
 #include <map>
-#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>

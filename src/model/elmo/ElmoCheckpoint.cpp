@@ -10,7 +10,6 @@
 #include <functional>
 #include <memory>
 #include <numeric>
-#include <optional>
 
 #include "base/Error.hpp"
 #include "base/process/Trial.hpp"

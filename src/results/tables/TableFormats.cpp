@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <map>
-#include <ostream>
 #include <utility>
 
 #include "base/Error.hpp"

@@ -1,7 +1,6 @@
 #include "run/checks/ModelCheck.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
