@@ -60,8 +60,8 @@ base::Json plan(std::span<const Item> items, const bench::Options& options) {
   const auto tokenizer = tokenizer::Tokenizer::from_files(files);
   const auto shape = model::shape_of(model::read_causal_specification(files));
   const auto start = std::clock();
-  const auto counts = count_causal(plan_causal(Questions(items).queries, tokenizer, shape),
-                                   bench::settings_of(options, 1024).batch_tokens);
+  const auto counts = engine::count_causal(engine::plan_causal(Questions(items).queries, tokenizer, shape),
+                                           bench::settings_of(options, 1024).batch_tokens);
   return {{"cpu_s", static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC},
           {"naive_tokens", counts.naive_tokens},
           {"tokens", counts.tokens},

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "findings/FindingNumbers.hpp"
 #include "probes/interview/InterviewScores.hpp"
 
 namespace stereosweep::probes::interview {
@@ -90,7 +91,7 @@ TEST(InterviewStatistics, consistency_is_of_means_and_counts_texts) {
   small.leave_out(1, 0, 3, Without::other);
   const auto found = consistency_of(small.scores(), small.turns, 0.95);
   const auto number = [&](std::size_t finding, const char* column, std::size_t row) {
-    return found.at(finding).find_column(column)->number(row);
+    return findings::number_in(found.at(finding), column, row);
   };
   EXPECT_THAT(found[2].axes[1].labels, ElementsAre("warmth", "competence"));
   EXPECT_DOUBLE_EQ(number(2, "over_rounds", 0), 1.0 / 3);  // of 2, 3 and 4
@@ -112,8 +113,8 @@ TEST(InterviewStatistics, consistency_is_of_means_and_counts_texts) {
   EXPECT_DOUBLE_EQ(number(1, "refused_share", 1), 1.0 / 3);
   EXPECT_DOUBLE_EQ(number(1, "unrated_share", 1), 2.0 / 3);
   const auto greedy = consistency_of(small.scores(), small.turns, std::nullopt);
-  EXPECT_DOUBLE_EQ(greedy[1].find_column("unrated_share")->number(1), 2.0 / 3);
-  EXPECT_TRUE(std::isnan(greedy[1].find_column("unrated_high")->number(1))) << "no draws";
+  EXPECT_DOUBLE_EQ(findings::number_in(greedy[1], "unrated_share", 1), 2.0 / 3);
+  EXPECT_TRUE(std::isnan(findings::number_in(greedy[1], "unrated_high", 1))) << "no draws";
 }
 
 }  // namespace
