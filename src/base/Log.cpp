@@ -21,7 +21,7 @@ std::atomic<bool> log_file_failed{false};
 std::atomic<OpenLine> open_line{OpenLine::none};
 
 std::string_view name_of(LogLevel level) {
-  constexpr std::array<std::string_view, 4> names = {"debug", "info", "warning", "error"};
+  constexpr std::array<std::string_view, 3> names = {"info", "warning", "error"};
   return names[static_cast<std::size_t>(level)];
 }
 
@@ -50,9 +50,6 @@ void set_log_file(std::string_view path) {
 }
 
 void log(LogLevel level, std::string_view message) {
-  if (level == LogLevel::debug) {
-    return;
-  }
   std::string line = utc_now();
   if (log_rank >= 0) {
     line += " rank " + std::to_string(log_rank);

@@ -5,8 +5,7 @@
 
 namespace stereosweep::base {
 
-/// Lines of level `debug` are dropped.
-enum class LogLevel { debug, info, warning, error };
+enum class LogLevel { info, warning, error };
 
 /// Rank that stands in every line; -1 (the default) prints none.
 void set_log_rank(int rank);

@@ -43,10 +43,8 @@ double billions(std::uint64_t numbers) { return static_cast<double>(numbers) / 1
 TEST(CausalSizeTest, CountsParametersAsPublished) {
   const auto llama = size_of(llama_70b());
   EXPECT_NEAR(billions(llama.embedding + llama.layers), 70.55, 0.01);
-  EXPECT_EQ(llama.layers, llama.used_per_token);
   const auto experts = size_of(mixtral());
   EXPECT_NEAR(billions(experts.embedding + experts.layers), 46.70, 0.01);
-  EXPECT_NEAR(billions(experts.embedding + experts.used_per_token), 12.88, 0.01);
   CausalSpecification gpt2;
   gpt2.vocabulary = 50257;
   gpt2.hidden = 768;

@@ -78,7 +78,6 @@ CausalSize size_of(const CausalSpecification& model) {
     size.embedding += number((model.max_tokens + model.first_position) * model.hidden);
   }
   size.layers = layers * (attention + router + experts * feed_forward);
-  size.used_per_token = layers * (attention + router + used * feed_forward);
   size.key_values = layers * 2 * keys;
   // State, its norm, the sum in work; queries, keys, values and what attention mixes; the feed-forward layer.
   size.activations = 3 * hidden + 2 * queries + 2 * keys + used * number(model.inner) * (model.gated ? 3 : 1);

@@ -11,11 +11,10 @@ namespace stereosweep::model {
 
 /// Numbers of the matrices (norms and biases, a ten-thousandth of a large model, are left out).
 struct CausalSize {
-  std::uint64_t embedding = 0;       ///< word and position embeddings, and a head of its own
-  std::uint64_t layers = 0;          ///< all layers, all experts
-  std::uint64_t used_per_token = 0;  ///< of the layers: what one token is multiplied with
-  std::uint64_t key_values = 0;      ///< keys and values of one token, all layers
-  std::uint64_t activations = 0;     ///< at most alive per token of a batch
+  std::uint64_t embedding = 0;    ///< word and position embeddings, and a head of its own
+  std::uint64_t layers = 0;       ///< all layers, all experts
+  std::uint64_t key_values = 0;   ///< keys and values of one token, all layers
+  std::uint64_t activations = 0;  ///< at most alive per token of a batch
 };
 CausalSize size_of(const CausalSpecification& specification);
 

@@ -15,7 +15,6 @@
 #include <span>
 
 #include "base/Error.hpp"
-#include "base/Log.hpp"
 #include "base/VectorClones.hpp"
 
 #if defined(__x86_64__)
@@ -247,8 +246,7 @@ Way find_way() {
     if (at::native::cpublas::could_pack(at::kBFloat16) && multiplies_rightly(Way::amx)) {
       return Way::amx;
     }
-  } catch (const c10::Error& error) {
-    base::log(base::LogLevel::debug, std::string("bfloat16 tiles are not used: ") + error.what_without_backtrace());
+  } catch (const c10::Error&) {  // the processor or the library has none
   }
   return dots::present() && multiplies_rightly(Way::dots) ? Way::dots : Way::none;
 }

@@ -17,9 +17,8 @@
 #include "sweep/Subjects.hpp"
 
 namespace stereosweep::probes {
-class ProbeKind;
 class Stage;
-}  // namespace stereosweep::probes
+}
 
 namespace stereosweep::probes::contexts {
 
@@ -221,7 +220,7 @@ std::string settings_of_effects(const Contexts& settings);
 void check_settings(const config::ProbeReading& job, Contexts& settings);
 
 /// The probe for the rest of the program.
-const ProbeKind& contexts_kind();
+const config::ProbeFormat& contexts_kind();
 
 // Parts of it.
 

@@ -330,7 +330,7 @@ class ContextsKind final : public KindOf<Contexts> {
 
 }  // namespace
 
-const ProbeKind& contexts_kind() {
+const config::ProbeFormat& contexts_kind() {
   static const ContextsKind kind;
   return kind;
 }

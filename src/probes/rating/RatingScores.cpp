@@ -249,13 +249,10 @@ findings::Finding agreement_of(const std::vector<std::string>& sources, const fi
     const auto values = scores.read(source);
     const auto means = findings::subject_means(findings::Cells(scores, values), dimensions);
     for (std::size_t dimension = 0; dimension < dimensions.size(); ++dimension) {
-      std::vector<double> model;
-      std::vector<double> human;
-      for (auto place = dimension; place < means.size(); place += dimensions.size()) {
-        model.push_back(means[place]);
-        human.push_back(ratings[place]);
-      }
-      agreements.push_back(findings::agreement_of(model, human));
+      const auto of_dimension = [&](const auto& table) {
+        return stats::column_of(table, dimension, dimensions.size());
+      };
+      agreements.push_back(findings::agreement_of(of_dimension(means), of_dimension(ratings)));
     }
   }
   findings::Finding finding{.name = "agreement",
