@@ -414,7 +414,8 @@ def test_zero_is_drawn_of_differences_and_below_it():
         plt.close(picture.figure)
         return len(picture.figure.axes[0].lines)
 
-    assert lines([2.0, 3.0], zero="drawn") == lines([2.0, -3.0]) == lines([2.0, 3.0]) + 1
+    with_zero = lines([2.0, 3.0], zero="drawn")
+    assert with_zero == lines([2.0, -3.0]) == lines([0.5, 3.0]) == lines([2.0, 3.0]) + 1  # also where an end is below
 
 
 def test_sections_are_those_that_findings_name():

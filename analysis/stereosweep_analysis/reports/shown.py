@@ -28,7 +28,7 @@ def interval_picture(table):
         return []
     dots = _dots(rows, table.labels, value, low, high)
     column = table.columns[value]
-    is_signed = column.is_difference or any(row[value] < 0 for row in rows)
+    is_signed = column.is_difference or any(is_number(row[at]) and row[at] < 0 for row in rows for at in (value, low))
     drawn = interval_dots(dots, f"{table.caption}: {column.title}", 0.0 if is_signed else None)
     lines = interval_text(table.columns[low].definition) or "the table's low and high"
     return [picture_of(drawn, table.caption, f"{table.caption}. Lines: {lines}.")]
