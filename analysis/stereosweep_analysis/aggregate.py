@@ -4,7 +4,6 @@
 to start from for a variant of your own. Definitions: src/stats/IncreasedLogProbability.hpp.
 """
 
-
 import numpy as np
 import xarray as xr
 

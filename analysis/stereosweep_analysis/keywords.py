@@ -126,9 +126,10 @@ def words_at(forms: Counter[Forms], place: int) -> Counter[str]:
 
 def coverage(units: Units, dictionary: Dictionary) -> list[Coverage]:
     """One Coverage for each stage, over all units."""
+    total: Counter[Forms] = sum(units.values(), Counter())
     found = []
     for place, stage in enumerate(STAGES):
-        words = words_at(sum(units.values(), Counter()), place)
+        words = words_at(total, place)
         covered = {word: count for word, count in words.items() if word in dictionary}
         found.append(Coverage(stage, len(covered), len(words), sum(covered.values()), words.total()))
     return found
