@@ -89,6 +89,15 @@ function(stereosweep_find_sources result)
   set(${result} ${sources} PARENT_SCOPE)
 endfunction()
 
+# Makes a source of a file that the program carries: `std::string_view name()` of namespace `namespace` is its text.
+function(stereosweep_embed result namespace name file)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
+  file(READ "${file}" text)
+  set(source "${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp")
+  configure_file("${PROJECT_SOURCE_DIR}/env/cmake/EmbeddedText.cpp.in" "${source}" @ONLY)
+  set(${result} "${source}" PARENT_SCOPE)
+endfunction()
+
 function(stereosweep_add_room)
   cmake_parse_arguments(ROOM "FOLDER;FAST;TORCH" "NAME" "EXCEPT;ALONE;PUBLIC;PRIVATE" ${ARGN})
   set(target stereosweep_${ROOM_NAME})
