@@ -9,14 +9,18 @@
 #include <utility>
 
 #include "base/Lists.hpp"
-#include "tokenizer/unicode/UnicodeTables.hpp"
+#include "base/text/Text.hpp"
 
 namespace stereosweep::tokenizer {
+
+/// The text of unicode_tables.txt; CMakeLists.txt makes its definition.
+std::string_view unicode_tables();
+
 namespace {
 
 constexpr std::size_t num_code_points = 0x110000;
 
-/// A word of the tables: "first-last/step:target".
+/// A word of the tables (their head says how they are written): "first-last/step:target".
 struct Run {
   char32_t first = 0;
   char32_t last = 0;
@@ -73,26 +77,41 @@ Classes classes_in_utf8proc(char32_t value) {
 
 struct Tables {
   std::vector<Classes> classes = std::vector<Classes>(num_code_points);
+  std::vector<std::string> names = base::split(  // [bit of the class]
+      "white_space punctuation removed_by_cleaning cleaned_to_space nonspacing_mark chinese combining_mark numeric "
+      "word has_lowercase has_canonical has_compatible reordered newer",
+      ' ');
   std::vector<Run> lowercase;                   // ascending
   std::vector<std::pair<Run, char32_t>> newer;  // ascending, an older character like them
 
-  Tables() : lowercase(read_runs(tables::lowercase)) {
+  Tables() {
     for (char32_t value = 0; value < num_code_points; ++value) {
       if (value == 0x40000) {
         value = 0xE0000;  // planes 4 to 13 have no characters
       }
       classes[value] = classes_in_utf8proc(value);
     }
-    for (const auto& [bits, more, fewer] : tables::differences) {
-      mark(read_runs(more), bits, bits);
-      mark(read_runs(fewer), bits, 0);
-    }
-    for (const auto& [older, ranges] : tables::newer) {
-      const auto runs = read_runs(ranges);
-      mark(runs, classes::newer, classes::newer);
-      for (const auto& run : runs) {
-        newer.emplace_back(run, older);
+    for (const auto& line : base::split(unicode_tables(), '\n')) {
+      if (!line.empty() && !line.starts_with('#')) {
+        read(line);
       }
+    }
+  }
+
+  // "name + runs", "name - runs" or "newer older runs".
+  void read(std::string_view line) {
+    const auto name = line.substr(0, line.find(' '));
+    line.remove_prefix(name.size() + 1);
+    const auto runs = read_runs(line.substr(line.find(' ') + 1));
+    if (name == "lowercase") {
+      lowercase.insert(lowercase.end(), runs.begin(), runs.end());
+      return;
+    }
+    const auto bits = Classes{1} << (std::ranges::find(names, name) - names.begin());
+    mark(runs, bits, line.starts_with('-') ? 0 : bits);
+    if (bits == tokenizer::classes::newer) {
+      const auto older = read_number(line);
+      std::ranges::transform(runs, std::back_inserter(newer), [&](const Run& run) { return std::pair(run, older); });
     }
   }
 
