@@ -43,62 +43,14 @@ std::uint64_t identity_of(const Corpus& corpus, std::span<const CorpusFile> file
   return start_of(hash.finish());
 }
 
-// Keeps the contexts of the smallest keys: a uniform sample without replacement, whatever the order they come in.
-// Up to twice as many contexts as wanted are held, so that the larger half is dropped in one pass now and then: a heap
-// would move long records at every step.
-class SmallestKeys {
- public:
-  explicit SmallestKeys(std::uint64_t most) : most_(most) {}
-  // Whether a context of this key may belong to the sample: else its text need not be built.
-  bool wants(std::uint64_t key) const { return key <= largest_ && most_ > 0; }
-  void add(Context context) {
-    bytes_ += size_of(context);
-    contexts_.push_back(std::move(context));
-    if (contexts_.size() / 2 >= most_) {
-      drop();
-    }
-  }
-  // Memory that the contexts take.
-  std::uint64_t bytes() const { return bytes_; }
-  std::vector<Context> take() {
-    if (contexts_.size() > most_) {
-      drop();
-    }
-    std::sort(contexts_.begin(), contexts_.end(), comes_before);
-    return std::move(contexts_);
-  }
-
- private:
-  void drop() {
-    const auto last = contexts_.begin() + static_cast<std::ptrdiff_t>(most_) - 1;
-    std::nth_element(contexts_.begin(), last, contexts_.end(), comes_before);
-    largest_ = last->key;
-    for (auto dropped = last + 1; dropped != contexts_.end(); ++dropped) {
-      bytes_ -= size_of(*dropped);
-    }
-    contexts_.resize(most_);
-  }
-  static std::uint64_t size_of(const Context& context) {
-    return sizeof(Context) + context.sentence.size() + context.file.size();
-  }
-  std::uint64_t most_;
-  std::uint64_t largest_ = std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t bytes_ = 0;
-  std::vector<Context> contexts_;
-};
-
 class Collector {
  public:
   Collector(const Corpus& corpus, std::span<const std::string> words, std::uint64_t seed)
-      : corpus_(corpus),
-        matcher_(words, corpus.boundary, corpus.letter_case),
-        seen_(words.size()),
-        field_(corpus.field) {
+      : corpus_(corpus), matcher_(words, corpus.boundary, corpus.letter_case), field_(corpus.field) {
     sample_.max_contexts = static_cast<std::uint64_t>(std::max<std::int64_t>(corpus.max_contexts, 0));
     for (const auto& word : words) {
       sample_.words.push_back({word, 0, {}});
-      kept_.emplace_back(sample_.max_contexts);
-      word_hashes_.push_back(base::mix_bits(base::mix_bits(seed) ^ hash_of(word)));
+      words_.push_back({base::mix_bits(base::mix_bits(seed) ^ hash_of(word))});
     }
   }
 
@@ -131,8 +83,9 @@ class Collector {
   }
 
   Sample take() {
-    for (std::size_t i = 0; i < kept_.size(); ++i) {
-      sample_.words[i].contexts = kept_[i].take();
+    for (std::size_t word = 0; word < words_.size(); ++word) {
+      drop(word);
+      std::ranges::sort(sample_.words[word].contexts, comes_before);
     }
     return std::move(sample_);
   }
@@ -227,32 +180,53 @@ class Collector {
   }
 
   void add_hit(const Hit& hit, std::string_view sentence, std::uint64_t offset) {
-    auto& seen = seen_[hit.word];
-    if (seen.line != line_number_) {
-      seen = {line_number_, 0};
+    auto& word = words_[hit.word];
+    if (word.line != line_number_) {
+      word.line = line_number_;
+      word.occurrences = 0;
     }
-    const auto number = seen.occurrences++;
+    const auto number = word.occurrences++;
     if (corpus_.boundary == Corpus::Boundary::blanks && number > 0) {
       return;
     }
     ++sample_.words[hit.word].occurrences;
-    const auto place = base::mix_bits(base::mix_bits(word_hashes_[hit.word] ^ file_hash_) ^ offset);
+    const auto place = base::mix_bits(base::mix_bits(word.hash ^ file_hash_) ^ offset);
     const auto key = base::mix_bits(place ^ number);
-    if (kept_[hit.word].wants(key)) {
-      keep(hit,
-           cut_to_size({std::string(sentence), {hit.begin, hit.end}, key, file_->label, offset}, max_sentence_bytes));
+    if (key <= word.largest && sample_.max_contexts > 0) {  // else its text need not be built
+      keep({std::string(sentence), {hit.begin, hit.end}, key, file_->label, offset}, hit.word);
     }
   }
 
-  void keep(const Hit& hit, Context context) {
-    auto& kept = kept_[hit.word];
-    kept_bytes_ -= kept.bytes();
-    kept.add(std::move(context));
-    kept_bytes_ += kept.bytes();
+  // The contexts of the smallest keys are a uniform sample without replacement, whatever the order they come in. Up to
+  // twice as many as wanted are held, so that the larger half is dropped in one pass now and then: a heap would move
+  // long records at every step.
+  void keep(Context whole, std::size_t word) {
+    auto& kept = sample_.words[word].contexts;
+    kept.push_back(cut_to_size(std::move(whole), max_sentence_bytes));
+    kept_bytes_ += size_of(kept.back());
+    if (kept.size() / 2 >= sample_.max_contexts) {
+      drop(word);
+    }
     if (kept_bytes_ > max_sample_bytes) {
       base::fail("the sample of the corpus takes more than 4 GiB", "its sentences are long, or contexts are many",
                  "lower max_contexts");
     }
+  }
+
+  // What a sample has beyond its size.
+  void drop(std::size_t word) {
+    auto& kept = sample_.words[word].contexts;
+    if (kept.size() > sample_.max_contexts) {
+      const auto last = kept.begin() + static_cast<std::ptrdiff_t>(sample_.max_contexts) - 1;
+      std::nth_element(kept.begin(), last, kept.end(), comes_before);
+      words_[word].largest = last->key;
+      std::for_each(last + 1, kept.end(), [this](const Context& one) { kept_bytes_ -= size_of(one); });
+      kept.resize(sample_.max_contexts);
+    }
+  }
+
+  static std::uint64_t size_of(const Context& context) {
+    return sizeof(Context) + context.sentence.size() + context.file.size();
   }
 
   void add_bad_line(LineFault fault, std::uint64_t offset) {
@@ -267,17 +241,16 @@ class Collector {
     lines.first.resize(std::min(lines.first.size(), BadLines::most_listed));
   }
 
-  // Of a word: its occurrences in the last line that had one.
-  struct Seen {
-    std::uint64_t line = 0;
-    std::uint64_t occurrences = 0;
+  struct Word {
+    std::uint64_t hash = 0;
+    std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();  // key that its sample may take
+    std::uint64_t line = 0;                                             // the last one that had it
+    std::uint64_t occurrences = 0;                                      // in that line
   };
   const Corpus& corpus_;
   Matcher matcher_;
   Sample sample_;
-  std::vector<SmallestKeys> kept_;
-  std::vector<std::uint64_t> word_hashes_;
-  std::vector<Seen> seen_;
+  std::vector<Word> words_;
   std::uint64_t line_number_ = 0;  // of lines with an occurrence
   JsonField field_;
   WordMasks masks_;                         // of a block of JSON lines
