@@ -32,12 +32,6 @@ struct EngineCounts {
     }
     return *this;
   }
-  EngineCounts& operator-=(const EngineCounts& other) {
-    for (const auto field : fields()) {
-      this->*field -= other.*field;
-    }
-    return *this;
-  }
 };
 
 /// What a model predicts: tokens behind masks (Fill), or the next token (Continue, Generate).

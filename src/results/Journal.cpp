@@ -32,13 +32,10 @@ namespace stereosweep::results {
 auto fields_of(base::Either<JournalHeader> auto& header) {
   return std::tie(header.job_hash, header.settings, header.facts, header.attempt);
 }
-auto fields_of(base::Either<JournalRecord> auto& record) {
-  return std::tie(record.key, record.block_index, record.offset, record.size, record.num_contexts, record.seed);
-}
-/// Its records stand behind these, with their number.
 auto fields_of(base::Either<JournalIndex> auto& index) {
-  return std::tie(index.header_checksum, index.covered, index.last_record_checksum, index.cost);
+  return std::tie(index.header_checksum, index.covered, index.last_record_checksum, index.records);
 }
+static_assert(std::has_unique_object_representations_v<JournalRecord>, "an index has no bytes that nobody sets");
 
 namespace {
 
@@ -48,12 +45,8 @@ constexpr std::uint32_t version = 3;                       // 3: the settings na
 constexpr std::size_t magic_size = 8;
 constexpr std::size_t crc_size = sizeof(std::uint32_t);
 
-/// What stands between magic number and checksum at the head of a record.
-struct RecordHead {
-  std::uint64_t size = 0;  ///< of the payload
-  BlockId block;
-};
-constexpr std::size_t head_size = magic_size + sizeof(RecordHead) + crc_size;
+/// Of a record: magic number, the payload's size, what it is about, checksum.
+constexpr std::size_t head_size = magic_size + sizeof(std::uint64_t) + sizeof(BlockId) + crc_size;
 
 constexpr std::size_t most_open = 64;     ///< attempts whose files stay open
 constexpr std::size_t most_ahead = 4096;  ///< records whose payloads are checked side by side
@@ -116,7 +109,6 @@ enum class RecordState { intact, damaged, cut };
 struct FoundRecord {
   RecordState state = RecordState::cut;
   JournalRecord record;
-  query::EngineCounts cost;
 };
 
 std::uint64_t end_of(const JournalRecord& record) { return record.offset + record.size + crc_size; }
@@ -129,16 +121,16 @@ FoundRecord read_head(const auto& file, std::uint64_t offset) {
   std::array<std::byte, head_size> head;
   file.read(offset, head);
   const auto covered = std::span(head).first(head_size - crc_size);
-  FoundRecord found{RecordState::damaged, {}, {}};
+  FoundRecord found{RecordState::damaged, {}};
   auto& record = found.record;
   base::ByteReader in(head);
   if (std::memcmp(in.take(magic_size).data(), record_magic.data(), magic_size) != 0) {
     return found;
   }
-  const auto [size, block] = in.plain<RecordHead>();
-  found.cost = block.cost;
-  record = {block.key, block.block_index,         offset + head_size, static_cast<std::uint32_t>(block.num_contexts), 0,
-            size,      in.number<std::uint32_t>()};
+  record.size = in.number<std::uint64_t>();
+  static_cast<BlockId&>(record) = in.plain<BlockId>();
+  record.seed = in.number<std::uint32_t>();
+  record.offset = offset + head_size;
   if (record.seed != crc_of(covered)) {
     return found;
   }
@@ -159,7 +151,7 @@ std::vector<FoundRecord> read_records(const auto& file, std::uint64_t offset, st
   std::atomic<std::size_t> next = 0;
   const auto check = [&] {
     for (auto index = next++; index < found.size(); index = next++) {
-      auto& [state, record, cost] = found[index];
+      auto& [state, record] = found[index];
       if (state == RecordState::intact &&
           checksum_at(file, record.offset + record.size) != file.crc(record.offset, record.size, record.seed)) {
         state = RecordState::damaged;
@@ -200,23 +192,7 @@ ReadHeader read_header(const auto& file) {
 }
 
 constexpr std::string_view index_magic = "SSWINDEX";
-constexpr std::uint32_t index_version = 1;
-constexpr std::size_t index_record_size = sizeof(base::Digest) + 3 * sizeof(std::uint64_t) + 2 * sizeof(std::uint32_t);
-
-JournalIndex decode_index(base::ByteReader& in) {
-  JournalIndex index;
-  base::unpack(in, index);
-  const auto count = in.number<std::uint64_t>();
-  base::fail_if(count != in.rest().size() / index_record_size || in.rest().size() % index_record_size != 0,
-                "its size is not that of its records");
-  index.records.resize(count);
-  for (auto& record : index.records) {
-    base::unpack(in, record);
-    base::fail_if(record.offset > index.covered || record.size > index.covered - record.offset,
-                  "a record lies behind its end");
-  }
-  return index;
-}
+constexpr std::uint32_t index_version = 2;  // 2: with the cost of each record
 
 /// ATTEMPT.log -> ATTEMPT.index
 std::filesystem::path index_of(const std::filesystem::path& journal) {
@@ -228,8 +204,6 @@ std::filesystem::path index_of(const std::filesystem::path& journal) {
 void write_index_of(const std::filesystem::path& journal, const JournalIndex& index) {
   base::ByteWriter out;
   base::pack(out.raw(std::as_bytes(std::span(index_magic))).number(index_version), index);
-  out.number(std::uint64_t{index.records.size()});
-  std::ranges::for_each(index.records, [&](const JournalRecord& record) { base::pack(out, record); });
   out.number(crc_of(out.bytes()));
   const auto bytes = out.bytes();
   try {
@@ -255,7 +229,15 @@ std::optional<JournalIndex> read_index(const std::filesystem::path& journal) {
     base::ByteReader in(before_checksum(bytes).value_or(std::span<const std::byte>()));
     const auto begins_well =
         std::memcmp(in.take(index_magic.size()).data(), index_magic.data(), index_magic.size()) == 0;
-    return begins_well && in.number<std::uint32_t>() == index_version ? std::optional(decode_index(in)) : std::nullopt;
+    if (!begins_well || in.number<std::uint32_t>() != index_version) {
+      return std::nullopt;
+    }
+    JournalIndex index;
+    base::unpack(in, index);
+    const bool fits = in.rest().empty() && std::ranges::all_of(index.records, [&](const JournalRecord& record) {
+                        return record.offset <= index.covered && record.size <= index.covered - record.offset;
+                      });
+    return fits ? std::optional(std::move(index)) : std::nullopt;
   } catch (const base::Error&) {
     return std::nullopt;
   }
@@ -269,12 +251,6 @@ std::optional<JournalIndex> index_of_file(const auto& file, const ReadHeader& st
     return std::nullopt;
   }
   return checksum_at(file, index->covered - crc_size) == index->last_record_checksum ? index : std::nullopt;
-}
-
-[[noreturn]] void refuse_damaged(const std::filesystem::path& journal, const JournalRecord& record) {
-  throw DamagedRecord(base::describe("block " + std::to_string(record.block_index) + " is damaged in the journal " +
-                                         journal.string() + " at byte " + std::to_string(record.offset),
-                                     "its checksum was right when it was written"));
 }
 
 }  // namespace
@@ -331,14 +307,12 @@ JournalWriter::~JournalWriter() {
 
 void JournalWriter::stage(const BlockId& id, std::span<const std::byte> payload) {
   base::ByteWriter head;
-  head.raw(std::as_bytes(std::span(record_magic))).plain(RecordHead{payload.size(), id});
+  head.raw(std::as_bytes(std::span(record_magic))).number(std::uint64_t{payload.size()}).plain(id);
   const auto head_crc = crc_of(head.bytes());
   head.number(head_crc);
   index_.last_record_checksum = crc_of(payload, head_crc);
   staged_.raw(head.bytes()).raw(payload).number(index_.last_record_checksum);
-  index_.cost += id.cost;
-  index_.records.push_back({id.key, id.block_index, index_.covered + head_size,
-                            static_cast<std::uint32_t>(id.num_contexts), 0, payload.size(), head_crc});
+  index_.records.push_back({id, index_.covered + head_size, payload.size(), head_crc});
   index_.covered += head_size + payload.size() + crc_size;
 }
 
@@ -512,15 +486,13 @@ void JournalStore::scan(std::shared_ptr<File> file, Indexes indexes, std::uint64
   if (start.end == 0) {
     return;
   }
-  const auto number = static_cast<std::uint32_t>(files_.size());
   const auto known = records_.size();
   const auto num_damaged = damage_.size();
   auto index = indexes == Indexes::read ? index_of_file(*file, start) : std::nullopt;
   if (!index) {
-    index.emplace(JournalIndex{start.checksum, start.end, 0, {}, {}});
+    index.emplace(JournalIndex{start.checksum, start.end, 0, {}});
   }
   records_.insert(records_.end(), index->records.begin(), index->records.end());
-  auto cost_of_file = index->cost;
   std::uint64_t position = index->covered;
   std::uint64_t intact_until = position;
   const auto report = [&](std::uint64_t until) {
@@ -530,14 +502,13 @@ void JournalStore::scan(std::shared_ptr<File> file, Indexes indexes, std::uint64
   auto state = RecordState::intact;
   std::size_t ahead = 1;
   while (position < file->size() && state != RecordState::cut) {
-    for (const auto& [found, record, cost] : read_records(*file, position, ahead)) {
+    for (const auto& [found, record] : read_records(*file, position, ahead)) {
       state = found;
       if (state == RecordState::intact) {
         if (position != intact_until) {
           report(position);
         }
         records_.push_back(record);
-        cost_of_file += cost;
         position = intact_until = end_of(record);
       } else if (state == RecordState::damaged) {
         position = file->find_magic(position + 1);
@@ -549,20 +520,18 @@ void JournalStore::scan(std::shared_ptr<File> file, Indexes indexes, std::uint64
   if (position != intact_until) {
     report(file->size());
   }
-  cost_ += cost_of_file;
   if (records_.size() == known) {  // a header alone says nothing about any number
     return;
   }
   const auto found = std::span(records_).subspan(known);
-  for (auto& record : found) {
-    record.file = number;
-  }
   if (intact_until - index->covered >= least_bytes && damage_.size() == num_damaged) {
     index->covered = intact_until;
-    index->cost = cost_of_file;
     index->records.assign(found.begin(), found.end());
     index->last_record_checksum = checksum_at(*file, intact_until - crc_size);
     write_index_of(file->path, *index);
+  }
+  for (auto& record : found) {
+    record.file = static_cast<std::uint32_t>(files_.size());
   }
   headers_.push_back(start.header);
   if (files_.size() >= most_open) {
@@ -582,11 +551,13 @@ void JournalStore::merge() {
                   files_[first.file]->path.string() + " and " + files_[second.file]->path.string() +
                       "; other hardware or libraries give other last bits",
                   "finish a run on one kind of device, or start anew with --overwrite");
-    cost_ -= cost(second);
     return true;
   };
   records_.erase(std::unique(records_.begin(), records_.end(), same), records_.end());
   records_.shrink_to_fit();
+  for (const auto& record : records_) {
+    cost_ += record.cost;
+  }
 }
 
 const JournalRecord* JournalStore::find_block(std::uint64_t block_index) const {
@@ -605,22 +576,14 @@ const JournalRecord* JournalStore::find(const base::Digest& key) const {
   return it == by_key_.end() || key_of(*it) != key ? nullptr : &records_[*it];
 }
 
-query::EngineCounts JournalStore::cost(const JournalRecord& record) const {
-  const auto& file = *files_[record.file];
-  std::array<std::byte, head_size> head;
-  file.read(record.offset - head_size, head);
-  if (crc_of(std::span(head).first(head_size - crc_size)) != record.seed) {
-    refuse_damaged(file.path, record);
-  }
-  return base::ByteReader(std::span(head).subspan(magic_size)).plain<RecordHead>().block.cost;
-}
-
 std::vector<std::byte> JournalStore::read(const JournalRecord& record) const {
   const auto& file = *files_[record.file];
   std::vector<std::byte> payload(record.size);
   file.read(record.offset, payload);
   if (checksum_at(file, record.offset + record.size) != crc_of(payload, record.seed)) {
-    refuse_damaged(file.path, record);
+    throw DamagedRecord(base::describe("block " + std::to_string(record.block_index) + " is damaged in the journal " +
+                                           file.path.string() + " at byte " + std::to_string(record.offset),
+                                       "its checksum was right when it was written"));
   }
   return payload;
 }

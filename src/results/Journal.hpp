@@ -28,36 +28,9 @@
 namespace stereosweep::results {
 
 // Where the records of one attempt's journal lie, in a file beside it, ATTEMPT.index: with it a start reads no payload.
-//   "SSWINDEX", u32 version, u32 CRC of the journal's header, u64 covered, u32 checksum of the last record, 4 u64 of
-//   cost, u64 count; of each record key, u64 block, u64 offset, u64 size, u32 contexts, u32 seed; u32 CRC of all
+//   "SSWINDEX", u32 version, u32 CRC of the journal's header, u64 covered, u32 checksum of the last record, u64 count;
+//   that many JournalRecords as they lie in memory; u32 CRC of all
 // An index is never needed: one that is torn, or of other bytes than the journal's, is ignored.
-
-/// Where a record's payload lies; 72 bytes, so that 10^6 records fit easily.
-struct JournalRecord {
-  base::Digest key{};
-  std::uint64_t block_index = 0;
-  std::uint64_t offset = 0;  ///< of the payload
-  std::uint32_t num_contexts = 0;
-  std::uint32_t file = 0;
-  std::uint64_t size = 0;
-  std::uint32_t seed = 0;  ///< CRC of the record's head, where the payload's begins
-};
-
-struct JournalIndex {
-  std::uint32_t header_checksum = 0;       ///< of the journal
-  std::uint64_t covered = 0;               ///< bytes of the journal, to the end of a record
-  std::uint32_t last_record_checksum = 0;  ///< the four bytes of the journal before that end
-  query::EngineCounts cost;                ///< of all records
-  std::vector<JournalRecord> records;      ///< in the journal's order; `file` is not kept
-};
-
-/// What all attempts of one run share, and who wrote this file.
-struct JournalHeader {
-  base::Digest job_hash{};
-  std::string settings;  ///< JSON object of what else decides the bits: file hashes, dtype, threads, ...
-  std::string facts;     ///< JSON object for provenance: software, hosts, number of ranks, ...
-  std::string attempt;   ///< unique name: time and random digits
-};
 
 /// What a record is about. `num_contexts` is needed to read the payload (results::RawBlock); `cost` is what scoring it
 /// took, and no part of its numbers.
@@ -66,6 +39,29 @@ struct BlockId {
   std::uint64_t block_index = 0;
   std::uint64_t num_contexts = 0;
   query::EngineCounts cost;
+};
+
+/// What a record's head says, and where its payload lies; 104 bytes, so that 10^6 records fit easily.
+struct JournalRecord : BlockId {
+  std::uint64_t offset = 0;  ///< of the payload
+  std::uint64_t size = 0;    ///< of the payload
+  std::uint32_t seed = 0;    ///< CRC of the record's head, where the payload's begins
+  std::uint32_t file = 0;    ///< number of the attempt in a JournalStore
+};
+
+struct JournalIndex {
+  std::uint32_t header_checksum = 0;       ///< of the journal
+  std::uint64_t covered = 0;               ///< bytes of the journal, to the end of a record
+  std::uint32_t last_record_checksum = 0;  ///< the four bytes of the journal before that end
+  std::vector<JournalRecord> records;      ///< in the journal's order; `file` is 0
+};
+
+/// What all attempts of one run share, and who wrote this file.
+struct JournalHeader {
+  base::Digest job_hash{};
+  std::string settings;  ///< JSON object of what else decides the bits: file hashes, dtype, threads, ...
+  std::string facts;     ///< JSON object for provenance: software, hosts, number of ranks, ...
+  std::string attempt;   ///< unique name: time and random digits
 };
 
 /// A record whose payload is not what was written, found when it is used.
@@ -141,8 +137,7 @@ class JournalStore {
   /// One line per damaged place: file, offset, bytes lost.
   const std::vector<std::string>& damage() const { return damage_; }
   std::uint64_t bytes() const { return bytes_; }
-  /// What scoring one block took, and all of `records()`: the same whoever scored them, in however many attempts.
-  query::EngineCounts cost(const JournalRecord& record) const;
+  /// What scoring all of `records()` took: the same whoever scored them, in however many attempts.
   const query::EngineCounts& cost() const { return cost_; }
   const JournalRecord* find_block(std::uint64_t block_index) const;
   const JournalRecord* find(const base::Digest& key) const;

@@ -250,16 +250,14 @@ class StageRun {
       if (record == nullptr || record->num_contexts != block.num_contexts) {
         continue;
       }
-      query::EngineCounts block_cost;
       std::vector<std::byte> payload;
       try {
-        block_cost = old_store.cost(*record);
         payload = old_store.read(*record);
       } catch (const results::DamagedRecord& error) {
         base::log(base::LogLevel::warning, std::string(error.what()) + ": it is scored again");
         continue;
       }
-      journal_->stage({key, index, block.num_contexts, block_cost}, payload);
+      journal_->stage({key, index, block.num_contexts, record->cost}, payload);
       if (journal_->staged_bytes() > (std::size_t{8} << 20)) {
         journal_->commit();
       }
