@@ -609,8 +609,13 @@ std::string way_to_get_one(const base::FileSet& files) {
 }  // namespace
 
 Definition read_definition(const base::FileSet& files) {
-  const TokenizerConfig config(files);
   Definition made;
+  if (base::is_elmo(files)) {
+    made.splits_words = true;
+    made.document["model"] = {{"type", "WordLevel"}, {"vocab", Json::object()}};
+    return made;
+  }
+  const TokenizerConfig config(files);
   made.listed = config.listed_tokens();
   made.mask_token = config.find_text("mask_token");
   made.unknown_token = config.find_text("unk_token");

@@ -32,12 +32,14 @@ struct Definition {
   std::optional<std::string> mask_token, unknown_token;
   /// Where it differs from what AutoTokenizer makes of the directory, or follows another file than tokenizer.json.
   std::vector<std::string> warnings;
+  bool splits_words = false;  ///< ELMo's: the tokens are the words of `split_words`, and have no ids
 };
 
 /// tokenizer.json as AutoTokenizer of transformers 5 changes it where a key of tokenizer_config.json asks for it; else
 /// one made from vocab.txt (BERT), from vocab.json and merges.txt (RoBERTa, GPT-2 and what follows it, GPT-NeoX, Qwen2,
 /// OpenAI-GPT), or from tokenizer.model, with the settings of tokenizer_config.json and the family of config.json, as
-/// transformers builds it. Throws InputError naming what is missing or malformed.
+/// transformers builds it; of an ELMo directory one without tokens. Throws InputError naming what is missing or
+/// malformed.
 Definition read_definition(const base::FileSet& files);
 
 // The tokenizer classes of transformers 5: what each puts in the place of what tokenizer.json says.

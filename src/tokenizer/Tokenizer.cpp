@@ -25,13 +25,6 @@ Component read_if_there(const base::JsonValue& root, const std::string& key,
   return field ? read(field) : nullptr;
 }
 
-// For directories without a vocabulary; nobody asks it.
-class NoVocabulary final : public Model {
- public:
-  NoVocabulary() : Model(Vocabulary(std::span<const std::string>())) {}
-  void tokenize(std::string_view /*piece*/, std::vector<PieceToken>& /*tokens*/) const override {}
-};
-
 }  // namespace
 
 // Tokens of pieces that were met before. A cache changes no answer: the model is a function of the piece.
@@ -59,12 +52,6 @@ class WordCache {
 };
 
 struct Tokenizer::Parts {
-  Parts()
-      : model(std::make_unique<NoVocabulary>()),
-        added({}, model->vocabulary(), nullptr, ""),
-        size(0),
-        splits_words(true) {}
-
   explicit Parts(const Definition& definition)
       : Parts(definition, base::JsonValue(definition.document, definition.file)) {}
 
@@ -77,6 +64,7 @@ struct Tokenizer::Parts {
         decoder(read_if_there(root, "decoder", read_decoder)),
         added(definition.added, model->vocabulary(), normalizer, definition.file),
         size(std::max(model->vocabulary().size(), added.size())),
+        splits_words(definition.splits_words),
         warnings(definition.warnings) {
     spaces.resize(size);
     classes.resize(size, TokenClass::continuation);
@@ -88,6 +76,27 @@ struct Tokenizer::Parts {
       }
     }
     read_frame(root);
+    for (const auto& [id, token, place] : definition.listed) {
+      if (const auto own = id_of(token.content); own != static_cast<TokenId>(id)) {
+        base::refuse(place + ": " + base::json_quote(token.content) + " has id " + std::to_string(id),
+                     own ? "by the vocabulary and the tokens before it, it is " + std::to_string(*own)
+                         : "it is no token of " + definition.file);
+      }
+    }
+    for (const auto& candidate : {definition.mask_token.value_or("[MASK]"), definition.mask_token.value_or("<mask>")}) {
+      if (!mask && id_of(candidate)) {
+        mask = candidate;
+      }
+    }
+    unknown = model->traits().unknown_token;
+    if (!unknown || !id_of(*unknown)) {
+      unknown = definition.unknown_token;
+    }
+  }
+
+  std::optional<TokenId> id_of(std::string_view token) const {
+    const auto id = added.find_id(token);
+    return id ? id : model->vocabulary().find(token);
   }
 
   // What the post-processor puts around a text.
@@ -225,7 +234,7 @@ struct Tokenizer::Parts {
   Decoder decoder;
   AddedTokens added;
   std::size_t size;
-  bool splits_words = false;        // and does nothing else
+  bool splits_words;                // and does nothing else
   std::vector<OuterSpaces> spaces;  // [id]
   std::vector<TokenClass> classes;  // [id]
   std::optional<std::string> mask, unknown;
@@ -235,34 +244,9 @@ struct Tokenizer::Parts {
   mutable std::vector<std::unique_ptr<WordCache>> free_caches;
 };
 
-Tokenizer::Tokenizer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
-Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
-Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
-Tokenizer::~Tokenizer() = default;
-
 Tokenizer Tokenizer::from_files(const base::FileSet& files) {
-  if (base::is_elmo(files)) {
-    return Tokenizer(std::make_unique<Parts>());
-  }
-  const auto definition = read_definition(files);
-  Tokenizer made(std::make_unique<Parts>(definition));
-  auto& parts = *made.parts_;
-  for (const auto& [id, token, place] : definition.listed) {
-    if (const auto own = made.id_of(token.content); own != static_cast<TokenId>(id)) {
-      base::refuse(place + ": " + base::json_quote(token.content) + " has id " + std::to_string(id),
-                   own ? "by the vocabulary and the tokens before it, it is " + std::to_string(*own)
-                       : "it is no token of " + definition.file);
-    }
-  }
-  for (const auto& candidate : {definition.mask_token.value_or("[MASK]"), definition.mask_token.value_or("<mask>")}) {
-    if (!parts.mask && made.id_of(candidate)) {
-      parts.mask = candidate;
-    }
-  }
-  parts.unknown = parts.model->traits().unknown_token;
-  if (!parts.unknown || !made.id_of(*parts.unknown)) {
-    parts.unknown = definition.unknown_token;
-  }
+  Tokenizer made;
+  made.parts_ = std::make_shared<const Parts>(read_definition(files));
   return made;
 }
 
@@ -307,11 +291,7 @@ std::string Tokenizer::decode(std::span<const TokenId> ids, Special special) con
 
 std::size_t Tokenizer::size() const { return parts_->size; }
 
-std::optional<TokenId> Tokenizer::id_of(std::string_view token) const {
-  const auto id = parts_->added.find_id(token);
-  return id ? id : parts_->model->vocabulary().find(token);
-}
-
+std::optional<TokenId> Tokenizer::id_of(std::string_view token) const { return parts_->id_of(token); }
 std::optional<std::string_view> Tokenizer::token_of(TokenId id) const { return parts_->text_of(id); }
 std::optional<std::string> Tokenizer::mask_token() const { return parts_->mask; }
 std::optional<TokenId> Tokenizer::mask_id() const { return parts_->mask ? id_of(*parts_->mask) : std::nullopt; }

@@ -34,9 +34,6 @@ class Tokenizer {
   /// tokenizer_config.json / special_tokens_map.json name the mask token. Truncation and padding sections are ignored.
   /// Throws InputError naming file and field for anything malformed or unsupported (component named).
   static Tokenizer from_files(const base::FileSet& files);
-  Tokenizer(Tokenizer&&) noexcept;
-  Tokenizer& operator=(Tokenizer&&) noexcept;
-  ~Tokenizer();
 
   /// Throws InputError with the byte offset if `text` is no valid UTF-8.
   Encoding encode(std::string_view text, SpecialTokens special) const;
@@ -63,8 +60,8 @@ class Tokenizer {
 
  private:
   struct Parts;
-  explicit Tokenizer(std::unique_ptr<Parts> parts);
-  std::unique_ptr<Parts> parts_;
+  Tokenizer() = default;
+  std::shared_ptr<const Parts> parts_;
 };
 
 }  // namespace stereosweep::tokenizer
