@@ -564,7 +564,7 @@ Json read_vocabulary_lines(const base::FileSet& files) {
   std::map<std::string, std::size_t> ids;
   std::size_t id = 0;
   for (auto line : lines_of(files, "vocab.txt")) {
-    line.resize(start_of_trailing(line, classes::white_space));
+    line.resize(start_of_trailing(line));
     ids[line] = id++;
   }
   return ids;

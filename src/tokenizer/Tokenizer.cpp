@@ -146,24 +146,19 @@ struct Tokenizer::Parts {
   void tokenize_piece(const AlignedText& text, AlignedText::Range range, WordCache& cache,
                       std::vector<Token>& tokens) const {
     const auto piece = text.text().substr(range.begin, range.end - range.begin);
-    for (std::size_t begin = 0; begin < piece.size();) {
-      const auto end = model->end_of_part(piece, begin);
-      tokenize_part(text, {range.begin + begin, range.begin + end}, cache, tokens);
-      begin = end;
-    }
-  }
-
-  void tokenize_part(const AlignedText& text, AlignedText::Range range, WordCache& cache,
-                     std::vector<Token>& tokens) const {
-    auto begin = range.begin;
-    for (const auto& [id, length] : cache.tokenize(*model, text.text().substr(begin, range.end - begin))) {
-      const auto end = std::min<std::size_t>(begin + length, text.size());
-      const auto where = text.original(begin, end);
-      const auto outer = model->traits().unknown_keeps_text == id
-                             ? count_outer_spaces(text.text().substr(begin, end - begin))
-                             : spaces[static_cast<std::size_t>(id)];
-      tokens.push_back({id, {where.begin, where.end}, outer.leading, outer.trailing});
-      begin = end;
+    for (std::size_t part = 0; part < piece.size();) {
+      auto begin = range.begin + part;
+      const auto part_end = model->end_of_part(piece, part);
+      for (const auto& [id, length] : cache.tokenize(*model, piece.substr(part, part_end - part))) {
+        const auto end = std::min<std::size_t>(begin + length, text.size());
+        const auto where = text.original(begin, end);
+        const auto outer = model->traits().unknown_keeps_text == id
+                               ? count_outer_spaces(text.text().substr(begin, end - begin))
+                               : spaces[static_cast<std::size_t>(id)];
+        tokens.push_back({id, {where.begin, where.end}, outer.leading, outer.trailing});
+        begin = end;
+      }
+      part = part_end;
     }
   }
 

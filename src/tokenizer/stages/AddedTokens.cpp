@@ -99,10 +99,10 @@ void AddedTokens::find(std::string_view text, Phase phase, std::vector<AddedMatc
       continue;
     }
     if (token->strip_left) {
-      begin = std::max(start_of_trailing(text.substr(0, begin), classes::white_space), done);
+      begin = std::max(start_of_trailing(text.substr(0, begin)), done);
     }
     if (token->strip_right) {
-      end += end_of_leading(text.substr(end), classes::white_space);
+      end += end_of_leading(text.substr(end));
     }
     if (begin >= end) {  // white space that the token before has taken, and that this one may begin behind
       continue;

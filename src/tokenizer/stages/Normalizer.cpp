@@ -92,9 +92,9 @@ Normalizer read_strip_normalizer(const base::JsonValue& field) {
   const bool left = field["strip_left"].flag();
   const bool right = field["strip_right"].flag();
   return [left, right](AlignedText& text) {
-    const auto begin = left ? end_of_leading(text.text(), classes::white_space) : 0;
+    const auto begin = left ? end_of_leading(text.text()) : 0;
     const auto rest = text.text().substr(begin);
-    const auto end = begin + (right ? start_of_trailing(rest, classes::white_space) : rest.size());
+    const auto end = begin + (right ? start_of_trailing(rest) : rest.size());
     if (begin > 0 || end < text.size()) {
       text = text.part(begin, end);
     }
@@ -106,6 +106,22 @@ Normalizer read_replace_normalizer(const base::JsonValue& field) {
   auto content = field["content"].text();
   field["content"].refuse_if(field["pattern"]["Regex"] && content.find('$') != std::string::npos,
                              "\"$\" in the replacement of an expression", "groups are not supported");
+  return make_replacement(std::move(pattern), std::move(content));
+}
+
+Normalizer read_prepend(const base::JsonValue& field) {
+  return [prefix = field["prepend"].text()](AlignedText& text) { text.prepend(prefix); };
+}
+
+void make_byte_level(AlignedText& text) {
+  AlignedText out = text.part(0, 0);
+  append_byte_level(text, 0, text.size(), out);
+  text = std::move(out);
+}
+
+}  // namespace
+
+Normalizer make_replacement(Pattern pattern, std::string content) {
   return [pattern = std::move(pattern), content = std::move(content)](AlignedText& text) {
     std::vector<Match> parts;
     pattern(text.text(), parts);
@@ -120,18 +136,6 @@ Normalizer read_replace_normalizer(const base::JsonValue& field) {
     }
   };
 }
-
-Normalizer read_prepend(const base::JsonValue& field) {
-  return [prefix = field["prepend"].text()](AlignedText& text) { text.prepend(prefix); };
-}
-
-void make_byte_level(AlignedText& text) {
-  AlignedText out = text.part(0, 0);
-  append_byte_level(text, 0, text.size(), out);
-  text = std::move(out);
-}
-
-}  // namespace
 
 Normalizer read_normalizer(const base::JsonValue& field) {
   static constexpr Kind<Normalizer> kinds[] = {

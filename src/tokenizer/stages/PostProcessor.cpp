@@ -6,7 +6,7 @@
 namespace stereosweep::tokenizer {
 namespace {
 
-bool is_space(char32_t value) { return value == byte_character(' ') || is(value, classes::white_space); }
+bool is_space(char32_t value) { return value == byte_character(' ') || is_white_space(value); }
 
 // Moves a byte offset by whole characters, not beyond `limit`.
 std::size_t forward(std::string_view input, std::size_t offset, std::uint32_t count, std::size_t limit) {
@@ -104,19 +104,9 @@ PostProcessor read_template(const base::JsonValue& field) {
 }  // namespace
 
 OuterSpaces count_outer_spaces(std::string_view token) {
-  OuterSpaces spaces;
-  for (std::size_t i = 0; i < token.size() && is_space(next_character(token, i));) {
-    ++spaces.leading;
-  }
-  for (std::size_t end = token.size(); end > 0;) {
-    end = previous_character(token, end);
-    auto i = end;
-    if (!is_space(next_character(token, i))) {
-      break;
-    }
-    ++spaces.trailing;
-  }
-  return spaces;
+  const auto count = [](std::string_view text) { return static_cast<std::uint32_t>(count_characters(text)); };
+  return {count(token.substr(0, end_of_leading(token, is_space))),
+          count(token.substr(start_of_trailing(token, is_space)))};
 }
 
 PostProcessor read_post_processor(const base::JsonValue& field) {

@@ -17,19 +17,12 @@ namespace {
 enum class Behavior { removed, isolated, merged_with_previous, merged_with_next, contiguous };
 
 Behavior read_behavior(const base::JsonValue& field) {
-  constexpr std::array<std::pair<const char*, Behavior>, 5> known = {
-      {{"Removed", Behavior::removed},
-       {"Isolated", Behavior::isolated},
-       {"MergedWithPrevious", Behavior::merged_with_previous},
-       {"MergedWithNext", Behavior::merged_with_next},
-       {"Contiguous", Behavior::contiguous}}};
-  for (const auto& [name, behavior] : known) {
-    if (field.text() == name) {
-      return behavior;
-    }
-  }
-  field.refuse(base::json_quote(field.text()),
-               "Removed, Isolated, MergedWithPrevious, MergedWithNext and Contiguous are supported");
+  constexpr std::array<std::string_view, 5> names = {"Removed", "Isolated", "MergedWithPrevious", "MergedWithNext",
+                                                     "Contiguous"};  // in the order of Behavior
+  const auto* known = std::ranges::find(names, field.text());
+  field.refuse_if(known == names.end(), base::json_quote(field.text()),
+                  "Removed, Isolated, MergedWithPrevious, MergedWithNext and Contiguous are supported");
+  return static_cast<Behavior>(known - names.begin());
 }
 
 // Joins parts as `behavior` says; what is left has is_match = "to be removed".
@@ -131,36 +124,24 @@ PreTokenizer read_byte_level(const base::JsonValue& field) {
 enum class Scheme { always, first, never };
 
 Scheme read_scheme(const base::JsonValue& field) {
+  constexpr std::array<std::string_view, 3> names = {"always", "first", "never"};  // in the order of Scheme
   const auto name = field["prepend_scheme"].text_or("always");
-  if (name != "always" && name != "first" && name != "never") {
-    field["prepend_scheme"].refuse(base::json_quote(name), "always, first and never are supported");
-  }
-  if (!field["add_prefix_space"].flag_or(true)) {
-    return Scheme::never;
-  }
-  return name == "always" ? Scheme::always : name == "first" ? Scheme::first : Scheme::never;
-}
-
-void replace_spaces(AlignedText& part, std::string_view replacement) {
-  std::vector<AlignedText::Range> spaces;
-  const auto text = part.text();
-  for (auto at = text.find(' '); at != std::string_view::npos; at = text.find(' ', at + 1)) {
-    spaces.push_back({at, at + 1});
-  }
-  if (!spaces.empty()) {
-    part.replace(spaces, replacement);
-  }
+  const auto* known = std::ranges::find(names, name);
+  field["prepend_scheme"].refuse_if(known == names.end(), base::json_quote(name),
+                                    "always, first and never are supported");
+  return field["add_prefix_space"].flag_or(true) ? static_cast<Scheme>(known - names.begin()) : Scheme::never;
 }
 
 PreTokenizer read_metaspace_words(const base::JsonValue& field) {
   const auto scheme = read_scheme(field);
   const bool splits = field["split"].flag_or(true);
   const auto replacement = read_character(field["replacement"]);
+  const auto replace_spaces = make_replacement(make_literal(" "), replacement);
   return [=, pattern = make_literal(replacement)](Pieces& pieces) {
     rewrite_each(pieces, pieces.text.size() * 2,
                  [&](const AlignedText& text, std::size_t begin, std::size_t end, AlignedText& out) {
                    auto part = text.part(begin, end);
-                   replace_spaces(part, replacement);
+                   replace_spaces(part);
                    const bool first = part.alignment(0).begin == 0;
                    if (!part.text().starts_with(replacement) &&
                        (scheme == Scheme::always || (scheme == Scheme::first && first))) {

@@ -254,20 +254,20 @@ std::size_t end_of_cluster(std::string_view text, std::size_t begin) {
   return end;
 }
 
-std::size_t end_of_leading(std::string_view text, Classes wanted) {
+std::size_t end_of_leading(std::string_view text, bool (*is_wanted)(char32_t)) {
   std::size_t end = 0;
-  for (std::size_t i = 0; i < text.size() && is(next_character(text, i), wanted);) {
+  for (std::size_t i = 0; i < text.size() && is_wanted(next_character(text, i));) {
     end = i;
   }
   return end;
 }
 
-std::size_t start_of_trailing(std::string_view text, Classes wanted) {
+std::size_t start_of_trailing(std::string_view text, bool (*is_wanted)(char32_t)) {
   std::size_t begin = text.size();
   while (begin > 0) {
     const auto last = previous_character(text, begin);
     auto i = last;
-    if (!is(next_character(text, i), wanted)) {
+    if (!is_wanted(next_character(text, i))) {
       break;
     }
     begin = last;

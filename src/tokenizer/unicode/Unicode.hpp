@@ -38,6 +38,8 @@ inline Classes classes_of(char32_t value) {
 }
 inline bool is(char32_t value, Classes which) { return (classes_of(value) & which) != 0; }
 
+inline bool is_white_space(char32_t value) { return is(value, classes::white_space); }
+
 /// What it becomes; empty: it stays.
 std::u32string lowercase_of(char32_t value);
 
@@ -61,10 +63,10 @@ using base::next_character;
 using base::previous_character;
 /// End of the grapheme cluster (UAX #29) that begins at `begin`.
 std::size_t end_of_cluster(std::string_view text, std::size_t begin);
-/// Where the characters of the wanted classes end that `text` starts with.
-std::size_t end_of_leading(std::string_view text, Classes wanted);
+/// Where the wanted characters end that `text` starts with.
+std::size_t end_of_leading(std::string_view text, bool (*is_wanted)(char32_t) = is_white_space);
 /// Where those begin that it ends with.
-std::size_t start_of_trailing(std::string_view text, Classes wanted);
+std::size_t start_of_trailing(std::string_view text, bool (*is_wanted)(char32_t) = is_white_space);
 inline std::size_t utf8_length(char32_t value) {
   return value < 0x80 ? 1 : value < 0x800 ? 2 : value < 0x10000 ? 3 : 4;
 }
