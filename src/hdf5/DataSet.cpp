@@ -14,17 +14,6 @@ namespace stereosweep::hdf5 {
 
 namespace {
 
-/// Writes `data` of `type` as an attribute; `count` 0: a scalar.
-void write_raw_attribute(Id object, const std::string& name, Id type, std::uint64_t count, const void* data,
-                         const std::string& where) {
-  const hsize_t length = count;
-  const Handle space(H5Screate_simple(count == 0 ? 0 : 1, &length, nullptr), H5Sclose, "cannot shape " + where);
-  Handle attribute(H5Acreate2(object, name.c_str(), type, space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
-                   "cannot create " + where);
-  checked(H5Awrite(attribute.id(), type, data), "cannot write " + where);
-  attribute.close("cannot close " + where);
-}
-
 herr_t take_scale_name(hid_t /*dataset*/, unsigned /*axis*/, hid_t scale, void* data) {
   auto& name = *static_cast<std::string*>(data);
   const auto length = H5Iget_name(scale, nullptr, 0);
@@ -42,27 +31,27 @@ std::string Object::where(const std::string& attribute) const {
   return "the attribute '" + attribute + "' of '" + name_ + "'";
 }
 
-void Object::write_attribute(const std::string& name, const std::string& value) {
-  require_no_zero_byte(value, where(name));
-  const auto type = text_type();
-  const char* data = value.c_str();
-  write_raw_attribute(id(), name, type.id(), 0, &data, where(name));
-}
-
-void Object::write_attribute(const std::string& name, std::int64_t value) {
-  write_raw_attribute(id(), name, H5T_NATIVE_INT64, 0, &value, where(name));
-}
-
-void Object::write_attribute(const std::string& name, double value) {
-  write_raw_attribute(id(), name, H5T_NATIVE_DOUBLE, 0, &value, where(name));
-}
-
-void Object::write_attribute(const std::string& name, float value) {
-  write_raw_attribute(id(), name, H5T_NATIVE_FLOAT, 0, &value, where(name));
-}
-
-void Object::write_attribute(const std::string& name, std::span<const std::uint8_t> values) {
-  write_raw_attribute(id(), name, H5T_NATIVE_UINT8, values.size(), values.data(), where(name));
+void Object::write_attribute(const std::string& name, const AttributeValue& value) {
+  const auto write = [&](Id type, int rank, hsize_t length, const void* data) {
+    const Handle space(H5Screate_simple(rank, &length, nullptr), H5Sclose, "cannot shape " + where(name));
+    Handle attribute(H5Acreate2(id(), name.c_str(), type, space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose,
+                     "cannot create " + where(name));
+    checked(H5Awrite(attribute.id(), type, data), "cannot write " + where(name));
+    attribute.close("cannot close " + where(name));
+  };
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    require_no_zero_byte(*text, where(name));
+    const char* data = text->c_str();
+    write(text_type().id(), 0, 0, &data);
+  } else if (const auto* flags = std::get_if<std::span<const std::uint8_t>>(&value)) {
+    write(H5T_NATIVE_UINT8, 1, flags->size(), flags->data());
+  } else if (const auto* whole = std::get_if<std::int64_t>(&value)) {
+    write(H5T_NATIVE_INT64, 0, 0, whole);
+  } else if (const auto* number = std::get_if<double>(&value)) {
+    write(H5T_NATIVE_DOUBLE, 0, 0, number);
+  } else {
+    write(H5T_NATIVE_FLOAT, 0, 0, &std::get<float>(value));
+  }
 }
 
 std::optional<std::string> Object::text_attribute(const std::string& name) const {

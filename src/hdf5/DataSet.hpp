@@ -13,6 +13,9 @@
 
 namespace stereosweep::hdf5 {
 
+/// What an attribute holds: a text, a number, a list of flags.
+using AttributeValue = std::variant<std::string, std::int64_t, double, float, std::span<const std::uint8_t>>;
+
 /// A group or dataset. Attribute texts are variable-length UTF-8; a zero byte inside a text is an error.
 /// All functions throw base::Error with HDF5's reason.
 class Object {
@@ -21,11 +24,7 @@ class Object {
   Id id() const { return handle_.id(); }
   const std::string& name() const { return name_; }
 
-  void write_attribute(const std::string& name, const std::string& value);
-  void write_attribute(const std::string& name, std::int64_t value);
-  void write_attribute(const std::string& name, double value);
-  void write_attribute(const std::string& name, float value);
-  void write_attribute(const std::string& name, std::span<const std::uint8_t> values);
+  void write_attribute(const std::string& name, const AttributeValue& value);
 
   /// Nothing where the attribute does not exist; an error where it has another type.
   std::optional<std::string> text_attribute(const std::string& name) const;

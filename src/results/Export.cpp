@@ -219,7 +219,7 @@ void write_attributes(hdf5::Group& root, const RunDescription& run, const RawSch
   root.write_attribute("build", build_description());
   root.write_attribute("hdf5_version", hdf5::library_version());
   for (const auto& [name, value] : run.attributes) {
-    std::visit([&, &name = name](const auto& held) { root.write_attribute(name, held); }, value);
+    root.write_attribute(name, value);
   }
   root.write_attribute("numerical_contract", numerical_contract);
   root.write_attribute("raw_cubes", names_of(schema.cubes));

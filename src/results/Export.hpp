@@ -14,10 +14,10 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/files/PendingFile.hpp"
+#include "hdf5/DataSet.hpp"
 #include "results/RawBlock.hpp"
 #include "sweep/Product.hpp"
 
@@ -26,9 +26,8 @@ namespace stereosweep::results {
 /// Raw numbers of one block; nothing where it is not scored yet. Called once per block, in canonical order.
 using BlockSource = std::function<std::optional<RawBlock>(const sweep::Block&)>;
 
-/// A root attribute of the file.
-using AttributeValue = std::variant<std::string, std::int64_t, double>;
-using Attributes = std::vector<std::pair<std::string, AttributeValue>>;
+/// Root attributes of the file.
+using Attributes = std::vector<std::pair<std::string, hdf5::AttributeValue>>;
 
 struct ExportCounts {
   std::uint64_t num_blocks = 0;
