@@ -11,27 +11,15 @@
 namespace stereosweep::results {
 namespace {
 
-using Terms = std::map<std::pair<std::string_view, std::string_view>, Term>;
-
-/// What stands before the next `end` in `text`, from which both are taken.
-std::string_view take(std::string_view& text, char end) {
-  const auto place = std::min(text.find(end), text.size());
-  const auto part = text.substr(0, place);
-  text.remove_prefix(std::min(place + 1, text.size()));
-  return part;
-}
+using Terms = std::map<std::pair<std::string, std::string>, Term>;  // by kind and name
 
 Terms read_terms() {
   Terms terms;
-  auto rest = glossary_rows();
-  take(rest, '\n');  // the names of the columns
-  while (!rest.empty()) {
-    auto line = take(rest, '\n');
-    const auto kind = take(line, '\t');
-    const auto name = take(line, '\t');
-    const auto title = take(line, '\t');
-    STEREOSWEEP_ASSERT(!line.empty(), "a row of the glossary lacks a field");
-    terms[{kind, name}] = {title, line};
+  const auto lines = base::split(base::trim(glossary_rows()), '\n');
+  for (const auto& line : std::span(lines).subspan(1)) {  // behind the names of the columns
+    const auto fields = base::split(line, '\t');
+    STEREOSWEEP_ASSERT(fields.size() == 4, "a row of the glossary has other fields");
+    terms[{fields[0], fields[1]}] = {fields[2], fields[3]};
   }
   return terms;
 }
@@ -57,19 +45,19 @@ bool is_said(std::string_view text, std::string_view word) {
 
 }  // namespace
 
-std::optional<Term> find_term(std::string_view kind, std::string_view name) {
+const Term* find_term(const std::string& kind, const std::string& name) {
   const auto found = all_terms().find({kind, name});
-  return found == all_terms().end() ? std::nullopt : std::optional(found->second);
+  return found == all_terms().end() ? nullptr : &found->second;
 }
 
 std::string in_words(const std::string& label) {
   const auto names = base::split(label, ' ');
-  const auto first = find_term("measure", names.front());
-  const auto second = find_term("measure", names.back());
-  if (!first || !second || names.size() > 2) {
+  const auto* first = find_term("measure", names.front());
+  const auto* second = find_term("measure", names.back());
+  if (first == nullptr || second == nullptr || names.size() > 2) {
     return base::replace_all(label, "_", " ");
   }
-  return std::string(first->title) + (names.size() < 2 ? "" : " (" + std::string(second->title) + ")");
+  return first->title + (names.size() < 2 ? "" : " (" + second->title + ")");
 }
 
 std::string definitions_text(std::span<const std::string> measures, const std::string& said) {
@@ -77,10 +65,10 @@ std::string definitions_text(std::span<const std::string> measures, const std::s
   std::vector<std::string> told;
   for (const auto& measure : measures) {
     for (const auto& word : base::split(measure, ' ')) {
-      const auto term = find_term("measure", word);
-      if (term && !base::contains(told, word)) {
+      const auto* term = find_term("measure", word);
+      if (term != nullptr && !base::contains(told, word)) {
         told.push_back(word);
-        text += wrapped(word + ": " + std::string(term->definition) + "\n", 2);
+        text += wrapped(word + ": " + term->definition + "\n", 2);
       }
     }
   }
@@ -89,7 +77,7 @@ std::string definitions_text(std::span<const std::string> measures, const std::s
     const auto& [kind, name] = key;
     const bool is_unit = name == "nat" || name == "bit";
     if (kind == "term" && (is_said(said, name) || (is_unit && is_said(text, name)))) {
-      more += wrapped(std::string(name) + ": " + std::string(term.definition) + "\n", 2);
+      more += wrapped(name + ": " + term.definition + "\n", 2);
     }
   }
   return text + more;

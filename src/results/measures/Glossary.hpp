@@ -13,12 +13,12 @@
 namespace stereosweep::results {
 
 struct Term {
-  std::string_view title;
-  std::string_view definition;
+  std::string title;
+  std::string definition;
 };
 
-/// `kind`: "measure", "axis", "status", "number" or "term". Nothing where the glossary has no such name.
-std::optional<Term> find_term(std::string_view kind, std::string_view name);
+/// `kind`: "measure", "axis", "status", "number" or "term". Null: the glossary has no such name.
+const Term* find_term(const std::string& kind, const std::string& name);
 
 /// What a sentence calls a label: a measure's title, that of its prior in brackets; of others the words between their
 /// underscores.
