@@ -1,5 +1,6 @@
 #include "results/tables/TableFormats.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <map>
@@ -17,13 +18,9 @@ constexpr const char* latex_packages =
 
 /// Line breaks would end a row.
 std::string on_one_line(std::string_view text) {
-  std::string line;
-  for (std::size_t place = 0; place < text.size(); ++place) {
-    if (text[place] == '\r' && place + 1 < text.size() && text[place + 1] == '\n') {
-      continue;
-    }
-    line += static_cast<unsigned char>(text[place]) < 0x20 ? ' ' : text[place];
-  }
+  auto line = base::replace_all(std::string(text), "\r\n", " ");
+  std::ranges::replace_if(
+      line, [](char byte) { return static_cast<unsigned char>(byte) < 0x20; }, ' ');
   return line;
 }
 
@@ -79,15 +76,11 @@ constexpr std::array<RowMarks, 4> row_marks = {{{"", ",", "\r\n", guarded_csv_ce
 }  // namespace
 
 TableFormat table_format(std::string_view name) {
-  if (name == "csv" || name == "csv-as-is") {
-    return name == "csv" ? TableFormat::csv : TableFormat::csv_as_is;
-  }
-  if (name == "markdown") {
-    return TableFormat::markdown;
-  }
-  base::refuse_if(name != "latex", "unknown format '" + std::string(name) + "'",
+  constexpr std::array<std::string_view, 4> names = {"csv", "csv-as-is", "markdown", "latex"};  // as TableFormat
+  const auto place = std::ranges::find(names, name) - names.begin();
+  base::refuse_if(place == std::ssize(names), "unknown format '" + std::string(name) + "'",
                   "a table is text, csv, csv-as-is, markdown or latex");
-  return TableFormat::latex;
+  return static_cast<TableFormat>(place);
 }
 
 void TableWriter::begin(const std::string& title, std::span<const std::string> head, std::size_t num_labels) {
