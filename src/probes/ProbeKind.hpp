@@ -148,7 +148,7 @@ class ProbeKind : public config::ProbeFormat {
   /// The labels of the one measure that `stats` prints unless it is asked for all, in every table where it has one (a
   /// score of the score table, its agreement with people); empty: all are printed.
   virtual std::vector<std::string> recommended_measures(const sweep::Job& /*job*/) const { return {}; }
-  /// Raw cubes -> the one table, in `target` (`results::write_score_file`), with what else is found; gives the tables
+  /// Raw cubes -> the one table, in `target` (`results::write_score_table`), with what else is found; gives the tables
   /// to print; rank zero. Throws InputError if the file is no result of the probe.
   virtual StatsText stats(const StatsRequest& request) const = 0;
   /// Whether its own findings answer what means of the score table would answer again, by less.

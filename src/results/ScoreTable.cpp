@@ -167,13 +167,6 @@ void write_score_table(Layout& layout, const ScoreTable& table, std::vector<bool
   ScoreTableWriter(layout, table.axes, "score", std::move(left_out)).write(0, table.values, table.statuses);
 }
 
-void write_score_file(const ResultFile& source, const std::string& probe, const ScoreTable& table,
-                      const StatisticsTarget& target) {
-  StatisticsFile file(source, probe, target);
-  write_score_table(file.layout(), table, file.left_out());
-  file.commit();
-}
-
 namespace {
 
 /// HDF5 may crash on a file that was damaged; one with its seal is what we wrote.

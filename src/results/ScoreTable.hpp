@@ -139,10 +139,6 @@ class ScoreTableWriter {
 
 void write_score_table(Layout& layout, const ScoreTable& table, std::vector<bool> left_out = {});
 
-/// A statistics file that holds the table alone. Throws base::Error (full disk, ...); an old file stays then.
-void write_score_file(const ResultFile& source, const std::string& probe, const ScoreTable& table,
-                      const StatisticsTarget& target);
-
 // A statistics file read back: its score table, one measure at a time, and what else stands over its subjects and
 // items.
 

@@ -110,7 +110,9 @@ class ToyKind final : public KindOf<Toy> {
     for (std::size_t i = 0; i < table.values.size(); ++i) {
       table.statuses[i] = table.values[i] <= 0 ? results::ScoreStatus::ok : results::ScoreStatus::missing;
     }
-    results::write_score_file(file, Toy::probe_name, table, request.target);
+    results::StatisticsFile written(file, Toy::probe_name, request.target);
+    results::write_score_table(written.layout(), table, written.left_out());
+    written.commit();
     return {};
   }
 };
