@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -53,6 +54,12 @@ constexpr std::size_t most_ahead = 4096;  ///< records whose payloads are checke
 constexpr std::size_t most_threads = 16;  ///< that do so: they are faster than any file system
 constexpr std::size_t max_header = std::size_t{1} << 24;
 static_assert(file_magic.size() == magic_size && record_magic.size() == magic_size);
+
+/// zlib's CRC-32 of `bytes`, going on from `seed`.
+std::uint32_t crc_of(std::span<const std::byte> bytes, std::uint32_t seed = 0) {
+  return static_cast<std::uint32_t>(
+      ::crc32_z(seed, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
+}
 
 [[noreturn]] void fail(const std::filesystem::path& path, std::string_view action, int cause) {
   const auto failure = base::explain_write_failure(path, cause);

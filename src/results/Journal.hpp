@@ -7,7 +7,6 @@
 #pragma once
 
 #include <sys/types.h>
-#include <zlib.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -163,13 +162,5 @@ class JournalStore {
   query::EngineCounts cost_;
   std::uint64_t bytes_ = 0;
 };
-
-// The checksum of records on disk.
-
-/// zlib's CRC-32 of `bytes`, going on from `seed`.
-inline std::uint32_t crc_of(std::span<const std::byte> bytes, std::uint32_t seed = 0) {
-  return static_cast<std::uint32_t>(
-      ::crc32_z(seed, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
-}
 
 }  // namespace stereosweep::results
