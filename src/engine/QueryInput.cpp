@@ -7,11 +7,9 @@
 
 namespace stereosweep::engine {
 
-void refuse_query(const std::string& problem, const std::string& why) { base::refuse(problem, why); }
-
 void check_id(query::TokenId id, std::int64_t count) {
   if (id < 0 || id >= count) {
-    refuse_query("id " + std::to_string(id) + " is outside the vocabulary",
+    base::refuse("id " + std::to_string(id) + " is outside the vocabulary",
                  "ids range from 0 to " + std::to_string(count - 1));
   }
 }
@@ -29,7 +27,7 @@ void check_input(const std::vector<query::TokenId>& ids, const model::ModelShape
 int hidden_state_of(const query::Embed& asked, int num_layers) {
   const int states = num_layers + 1;
   if (asked.layer < -states || asked.layer >= states) {
-    refuse_query("layer " + std::to_string(asked.layer) + " does not exist",
+    base::refuse("layer " + std::to_string(asked.layer) + " does not exist",
                  "hidden states go from " + std::to_string(-states) + " to " + std::to_string(states - 1));
   }
   return asked.layer < 0 ? asked.layer + states : asked.layer;
@@ -46,39 +44,33 @@ tokenizer::Encoding encode_input(const std::string& text, const tokenizer::Token
   return encoding;
 }
 
-Sequence prepare_embed(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, const model::ModelShape& shape,
-                       std::uint32_t query) {
-  if (asked.source == query::VectorSource::sum_of_states) {
-    refuse_query("this model gives no sum of its layers", "that is what is taken of ELMo; ask for single layers");
-  }
+query::Answer plan_vector(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer,
+                          const model::ModelShape& shape, InputPlan& plan) {
+  base::refuse_if(asked.source == query::VectorSource::sum_of_states, "this model gives no sum of its layers",
+                  "that is what is taken of ELMo; ask for single layers");
+  const bool runs = asked.source == query::VectorSource::hidden_state;
   Sequence input;
   auto own_shape = shape;
-  if (asked.source == query::VectorSource::input_embedding) {
-    own_shape.max_tokens = std::numeric_limits<std::int64_t>::max();
-  } else {
+  if (runs) {
     input.layer = hidden_state_of(asked, shape.num_layers);
+  } else {
+    own_shape.max_tokens = std::numeric_limits<std::int64_t>::max();
   }
   auto encoding = encode_input(asked.text, tokenizer, tokenizer::SpecialTokens::add, own_shape);
   for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
     if (overlaps(encoding.offsets[i], asked.span)) {
-      input.uses.push_back({static_cast<std::int32_t>(i), Use::whole_vector, query});
+      input.uses.push_back({static_cast<std::int32_t>(i), Use::whole_vector, plan.query()});
     }
   }
   keep_pooled(input.uses, asked, "token");
   input.ids = std::move(encoding.ids);
-  return input;
-}
-
-query::Answer plan_vector(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer,
-                          const model::ModelShape& shape, InputPlan& plan) {
-  auto input = prepare_embed(asked, tokenizer, shape, plan.query());
-  if (asked.source == query::VectorSource::input_embedding) {
+  if (runs) {
+    plan.sequences.push_back(std::move(input));
+  } else {
     auto& rows = plan.input_rows.emplace_back(QueryTokens{{}, plan.query()});
     for (const auto& use : input.uses) {
       rows.ids.push_back(input.ids[static_cast<std::size_t>(use.position)]);
     }
-  } else {
-    plan.sequences.push_back(std::move(input));
   }
   return query::EmbedAnswer{};
 }
@@ -92,7 +84,7 @@ namespace {
 
 void refuse_invalid(std::string_view text, const std::string& name) {
   if (const auto place = base::find_invalid_utf8(text)) {
-    refuse_query("invalid UTF-8 at byte " + std::to_string(*place) + " of the " + name, "texts are UTF-8");
+    base::refuse("invalid UTF-8 at byte " + std::to_string(*place) + " of the " + name, "texts are UTF-8");
   }
 }
 
@@ -112,13 +104,11 @@ JointIds ContinuationBorder::join(std::string_view continuation) const {
   const auto differ = std::mismatch(joint.ids.begin(), joint.ids.end(), ids_.begin(), ids_.end()).first;
   joint.begin = static_cast<std::size_t>(differ - joint.ids.begin());
   if (differ == joint.ids.end()) {
-    refuse_query("the continuation " + base::json_quote(continuation) + " has no token",
+    base::refuse("the continuation " + base::json_quote(continuation) + " has no token",
                  "the prompt with it has the tokens of the prompt alone");
   }
-  if (joint.begin == 0) {
-    refuse_query("nothing stands before the continuation's first token",
-                 "a token has a probability only after another one, and this tokenizer puts none before a text");
-  }
+  base::refuse_if(joint.begin == 0, "nothing stands before the continuation's first token",
+                  "a token has a probability only after another one, and this tokenizer puts none before a text");
   return joint;
 }
 

@@ -101,9 +101,6 @@ class TooLong : public base::InputError {
   using InputError::InputError;
 };
 
-/// Throws InputError: a query's fault, as problem (why).
-[[noreturn]] void refuse_query(const std::string& problem, const std::string& why);
-
 /// Throws InputError unless 0 <= id < count.
 void check_id(query::TokenId id, std::int64_t count);
 
@@ -129,7 +126,7 @@ inline bool overlaps(const base::Span& left, const base::Span& right) {
 template <class Piece>
 void keep_pooled(std::vector<Piece>& pieces, const query::Embed& asked, const std::string& noun) {
   if (pieces.empty()) {
-    refuse_query("no " + noun + " overlaps the span", "bytes " + std::to_string(asked.span.begin) + " to " +
+    base::refuse("no " + noun + " overlaps the span", "bytes " + std::to_string(asked.span.begin) + " to " +
                                                           std::to_string(asked.span.end) + " of a text of " +
                                                           std::to_string(asked.text.size()));
   }
@@ -140,13 +137,9 @@ void keep_pooled(std::vector<Piece>& pieces, const query::Embed& asked, const st
   }
 }
 
-/// What an embed query of this number reads: a forward input with a use for each token to pool. Throws as
+/// Adds what an embed query reads to the plan: a forward input with a use for each token to pool. Throws as
 /// `encode_input`, and InputError for unknown layers and spans that no token overlaps. For rows of the input embedding
 /// matrix texts may have any length, and the layer has no meaning: there is no forward pass.
-Sequence prepare_embed(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer, const model::ModelShape& shape,
-                       std::uint32_t query = 0);
-
-/// Adds what an embed query reads to the plan.
 query::Answer plan_vector(const query::Embed& asked, const tokenizer::Tokenizer& tokenizer,
                           const model::ModelShape& shape, InputPlan& plan);
 

@@ -92,21 +92,29 @@ class CausalEngineTest : public ::testing::Test {
   // One text alone, by the formulas.
   void expect_right(const query::Query& asked, const query::Answer& answer) const {
     if (const auto* embed = std::get_if<query::Embed>(&asked)) {
-      const auto input =
-          prepare_embed(*embed, tokenizer, {.num_layers = PathModel::layers, .ids = 270, .max_tokens = 64});
+      InputPlan plan;
+      plan_vector(*embed, tokenizer, {.num_layers = PathModel::layers, .ids = 270, .max_tokens = 64}, plan);
+      std::vector<std::vector<float>> states;
+      for (const auto& row : plan.input_rows) {
+        for (const auto id : row.ids) {
+          states.push_back(PathModel::state_of({id}, PathModel::input_layer));
+        }
+      }
+      for (const auto& input : plan.sequences) {
+        for (const auto& use : input.uses) {
+          states.push_back(
+              PathModel::state_of(Path(input.ids.begin(), input.ids.begin() + use.position + 1), input.layer));
+        }
+      }
       std::vector<double> mean(PathModel::width);
-      for (const auto& use : input.uses) {
-        const auto state =
-            embed->source == query::VectorSource::input_embedding
-                ? PathModel::state_of({input.ids[static_cast<std::size_t>(use.position)]}, PathModel::input_layer)
-                : PathModel::state_of(Path(input.ids.begin(), input.ids.begin() + use.position + 1), input.layer);
+      for (const auto& state : states) {
         for (std::size_t i = 0; i < mean.size(); ++i) {
           mean[i] += state[i];
         }
       }
       const auto& vector = std::get<query::EmbedAnswer>(answer).vector;
       for (std::size_t i = 0; i < mean.size(); ++i) {
-        EXPECT_EQ(vector.at(i), static_cast<float>(mean[i] / static_cast<double>(input.uses.size())));
+        EXPECT_EQ(vector.at(i), static_cast<float>(mean[i] / static_cast<double>(states.size())));
       }
     } else if (const auto* generate = std::get_if<query::Generate>(&asked)) {
       expect_right(*generate, std::get<query::GenerateAnswer>(answer));

@@ -26,6 +26,12 @@ class TokenTreePlanTest : public ::testing::Test {
  protected:
   InputPlan plan(std::span<const query::Query> queries) const { return plan_causal(queries, tokenizer, shape); }
 
+  Sequence input_of(const query::Embed& asked) const {
+    InputPlan made;
+    plan_vector(asked, tokenizer, shape, made);
+    return made.sequences.front();
+  }
+
   // Prompts that share beginnings, one to three continuations each, some of several tokens; embeds of two layers.
   static std::vector<query::Query> random_queries(int count, unsigned seed) {
     std::mt19937 rng(seed);
@@ -127,7 +133,7 @@ TEST_F(TokenTreePlanTest, EveryReadHasItsTextBeforeIt) {
     std::size_t expected = 0;
     for (std::uint32_t number = 0; number < queries.size(); ++number) {
       if (const auto* embed = std::get_if<query::Embed>(&queries[number])) {
-        const auto input = prepare_embed(*embed, tokenizer, shape);
+        const auto input = input_of(*embed);
         ASSERT_EQ(vectors[number].size(), input.uses.size());
         for (const auto& use : input.uses) {
           EXPECT_TRUE(vectors[number].contains(Path(input.ids.begin(), input.ids.begin() + use.position + 1)));
@@ -163,7 +169,7 @@ TEST_F(TokenTreePlanTest, CountsAreThoseOfWhatRuns) {
   };
   for (const auto& asked : queries) {
     if (const auto* embed = std::get_if<query::Embed>(&asked)) {
-      auto input = prepare_embed(*embed, tokenizer, shape);
+      auto input = input_of(*embed);
       input.ids.resize(static_cast<std::size_t>(input.uses.back().position) + 1);
       add(input.layer, input.ids);
       continue;

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/Lists.hpp"
 #include "query/Sampling.hpp"
 
 namespace stereosweep::engine {
@@ -65,7 +66,7 @@ struct CausalPreparer {
 
   // These throw InputError where the query is at fault.
   query::Answer operator()(const query::Fill&) const {
-    refuse_query("this model cannot answer 'fill'",
+    base::refuse("this model cannot answer 'fill'",
                  "it is a causal language model, which sees the text before a token");
   }
 
@@ -103,19 +104,15 @@ struct CausalPreparer {
   query::Answer operator()(const query::Generate& asked) const {
     need_head("generate");
     query::check_sampling(asked);
-    if (std::find(asked.stop.begin(), asked.stop.end(), "") != asked.stop.end()) {
-      refuse_query("a stop string is empty", "every text holds it");
-    }
+    base::refuse_if(base::contains(asked.stop, ""), "a stop string is empty", "every text holds it");
     if (asked.thought &&
         tokenizer.encode(asked.thought->closing_text, tokenizer::SpecialTokens::leave_out).ids.empty()) {
-      refuse_query("the closing text " + base::json_quote(asked.thought->closing_text) + " has no tokens",
+      base::refuse("the closing text " + base::json_quote(asked.thought->closing_text) + " has no tokens",
                    "a thought that is too long cannot be closed with it");
     }
     auto ids = encode_input(asked.prompt, tokenizer, special_tokens_of(asked.framing), shape).ids;
-    if (ids.empty()) {
-      refuse_query("nothing stands before the first new token",
-                   "the prompt is empty, and this tokenizer puts no token before a text");
-    }
+    base::refuse_if(ids.empty(), "nothing stands before the first new token",
+                    "the prompt is empty, and this tokenizer puts no token before a text");
     if (std::ssize(ids) + asked.max_new_tokens > shape.max_tokens) {
       throw TooLong(
           base::describe("the text may become too long", std::to_string(ids.size()) + " tokens and max_new_tokens " +
@@ -127,9 +124,8 @@ struct CausalPreparer {
   }
 
   void need_head(const std::string& kind) const {
-    if (!shape.has_head) {
-      refuse_query("this model cannot answer '" + kind + "'", "its checkpoint has no language-model head");
-    }
+    base::refuse_if(!shape.has_head, "this model cannot answer '" + kind + "'",
+                    "its checkpoint has no language-model head");
   }
 };
 

@@ -52,7 +52,7 @@ struct ElmoPreparer {
   }
 
   query::Answer operator()(const auto& /*asked*/) const {
-    refuse_query("this model answers 'embed' alone", "ELMo's published files hold no layer for probabilities of words");
+    base::refuse("this model answers 'embed' alone", "ELMo's published files hold no layer for probabilities of words");
   }
 };
 

@@ -1,7 +1,12 @@
 #include "engine/masked/MaskedEngine.hpp"
 
+#include <algorithm>
+#include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
+#include "base/text/Text.hpp"
 #include "engine/readout/ReaderCall.hpp"
 
 namespace stereosweep::engine {
@@ -9,6 +14,95 @@ namespace stereosweep::engine {
 struct MaskedParts : ReaderParts<model::MaskedModel> {};
 
 namespace {
+
+/// Why the model predicts nothing behind masks; nothing where it does.
+std::optional<std::string> lacks_masks(const tokenizer::Tokenizer& tokenizer, const model::ModelShape& shape) {
+  if (!shape.has_head) {
+    return "it has no masked-language-model head";
+  }
+  return tokenizer.mask_id() ? std::nullopt : std::optional<std::string>("its tokenizer has no mask token");
+}
+
+struct MaskedPreparer {
+  const tokenizer::Tokenizer& tokenizer;
+  const model::ModelShape& shape;
+  InputPlan& plan;
+
+  // Throws InputError where the query is at fault.
+  query::Answer operator()(const query::Fill& fill) const {
+    if (const auto why = lacks_masks(tokenizer, shape)) {
+      base::refuse("this model cannot fill masks", *why);
+    }
+    Sequence sequence;
+    sequence.ids = encode_input(fill.text, tokenizer, tokenizer::SpecialTokens::add, shape).ids;
+    sequence.layer = shape.num_layers;
+    const auto mask = tokenizer.mask_id();
+    std::vector<std::size_t> masks;  // their places
+    for (std::size_t place = 0; place < sequence.ids.size(); ++place) {
+      if (sequence.ids[place] == mask) {
+        masks.push_back(place);
+      }
+    }
+    if (masks.size() != fill.slots.size()) {
+      base::refuse(base::counted(fill.slots.size(), "id list") + " for " + base::counted(masks.size(), "mask"),
+                   "each mask token of the text takes one list");
+    }
+    if (masks.empty()) {
+      base::refuse("the text holds no mask",
+                   "words are asked for where " + tokenizer.mask_token().value_or("the mask token") + " stands");
+    }
+    for (std::size_t slot = 0; slot < masks.size(); ++slot) {
+      const auto& asked = fill.slots[slot];
+      for (const auto target : asked.targets) {
+        check_id(target, shape.vocabulary);
+      }
+      if (asked.filled) {
+        check_id(*asked.filled, shape.vocabulary);
+        sequence.ids[masks[slot]] = *asked.filled;
+      }
+      if (!asked.targets.empty()) {
+        sequence.uses.push_back(
+            {static_cast<std::int32_t>(masks[slot]), 0, plan.query(), static_cast<std::uint32_t>(slot)});
+      }
+    }
+    query::FillAnswer room;
+    room.slots.resize(fill.slots.size());
+    if (!sequence.uses.empty()) {
+      plan.sequences.push_back(std::move(sequence));
+    }
+    return room;
+  }
+
+  query::Answer operator()(const query::Embed& asked) const { return plan_vector(asked, tokenizer, shape, plan); }
+  query::Answer operator()(const query::Continue&) const { refuse_causal("continue"); }
+  query::Answer operator()(const query::Generate&) const { refuse_causal("generate"); }
+
+  [[noreturn]] static void refuse_causal(const std::string& kind) {
+    base::refuse("this model cannot answer '" + kind + "'", "it is a masked language model, which sees both sides");
+  }
+};
+
+bool sequence_comes_before(const Sequence& left, const Sequence& right) {
+  const auto left_size = left.ids.size();
+  const auto right_size = right.ids.size();
+  return std::tie(left.layer, left_size, left.ids) < std::tie(right.layer, right_size, right.ids);
+}
+
+/// Greedy cut: one layer, at most `budget` tokens; a longer sequence is a batch of its own.
+std::vector<BatchRange> cut_batches(std::span<const Sequence> sequences, std::int64_t budget) {
+  std::vector<BatchRange> batches;
+  std::int64_t tokens = 0;
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    const auto length = std::ssize(sequences[i].ids);
+    if (batches.empty() || sequences[i].layer != sequences[i - 1].layer || tokens + length > budget) {
+      batches.push_back({i, i});
+      tokens = 0;
+    }
+    batches.back().last = i + 1;
+    tokens += length;
+  }
+  return batches;
+}
 
 ForwardBatch<model::Packed> pack_sequences(std::span<const Sequence> sequences) {
   ForwardBatch<model::Packed> batch;
@@ -22,6 +116,14 @@ ForwardBatch<model::Packed> pack_sequences(std::span<const Sequence> sequences) 
 }
 
 }  // namespace
+
+InputPlan plan_masked(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,
+                      const model::ModelShape& shape) {
+  InputPlan plan;
+  plan_queries(queries, MaskedPreparer{tokenizer, shape, plan}, plan.answers, plan.sequences);
+  merge(plan.sequences, sequence_comes_before);
+  return plan;
+}
 
 MaskedEngine::MaskedEngine(std::unique_ptr<model::MaskedModel> model, const tokenizer::Tokenizer& tokenizer,
                            std::int64_t batch_tokens) {

@@ -1,17 +1,24 @@
 // Answers fill and embed queries with a masked model.
+//   fill, embed -> token ids and the rows that are read -> distinct sequences, sorted -> batches of a token budget
+// What runs is a function of the set of queries: neither their order nor their repeats show in the sequences.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
-#include "engine/masked/MaskedPlan.hpp"
+#include "engine/QueryInput.hpp"
 #include "model/masked/MaskedModel.hpp"
 #include "query/Engine.hpp"
 #include "tokenizer/Tokenizer.hpp"
 
 namespace stereosweep::engine {
+
+/// Sequences by layer, length, ids. No tensor is made.
+InputPlan plan_masked(std::span<const query::Query> queries, const tokenizer::Tokenizer& tokenizer,
+                      const model::ModelShape& shape);
 
 struct MaskedParts;  ///< what an engine lends to its calls
 

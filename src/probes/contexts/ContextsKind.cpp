@@ -10,7 +10,7 @@
 #include "engine/EngineFactory.hpp"
 #include "engine/causal/TokenTreePlan.hpp"
 #include "engine/elmo/ElmoEngine.hpp"
-#include "engine/masked/MaskedPlan.hpp"
+#include "engine/masked/MaskedEngine.hpp"
 #include "findings/people/RatingsFile.hpp"
 #include "model/causal/CausalSpecification.hpp"
 #include "model/elmo/ElmoCheckpoint.hpp"
