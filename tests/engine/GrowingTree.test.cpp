@@ -82,9 +82,9 @@ TEST(GrowingTree, HoldsEveryTextThroughEnteringAndLeaving) {
       }
       std::erase_if(texts, [](const Text& text) { return text.left == 0; });
       if (rng() % 3 == 0) {
-        std::vector<std::int32_t> tips;
-        for (const auto& text : texts) {
-          tips.push_back(text.branch);
+        std::vector<std::int32_t*> tips;
+        for (auto& text : texts) {
+          tips.push_back(&text.branch);
         }
         const auto before = tree.tree().ids;
         const Ids before_slots(slots.slots().begin(), slots.slots().end());
@@ -99,16 +99,14 @@ TEST(GrowingTree, HoldsEveryTextThroughEnteringAndLeaving) {
           distinct.insert(slots.slots()[i]);
         }
         ASSERT_EQ(distinct.size(), order.size());
-        for (std::size_t i = 0; i < texts.size(); ++i) {
-          texts[i].branch = tips[i];
-          ASSERT_EQ(path_to(tree.tree(), tips[i]), texts[i].ids);
+        for (const auto& text : texts) {
+          ASSERT_EQ(path_to(tree.tree(), text.branch), text.ids);
         }
       }
     }
     // Six texts at a time and some that have ended; all of them together would take three times as much.
     EXPECT_LT(largest, 25 * 4);
-    std::vector<std::int32_t> none;
-    EXPECT_TRUE(tree.keep_only(none, std::nullopt).empty());
+    EXPECT_TRUE(tree.keep_only({}, std::nullopt).empty());
     slots.keep_only({});
     EXPECT_EQ(slots.slots_in_use(), 0);
   }
@@ -144,14 +142,14 @@ TEST(GrowingTree, WhatWasAddedBecomesOneBranch) {
     tips[1] = id < 2 ? tips[0] : tree.add(tips[1], {&other, 1});
   }
   EXPECT_EQ(tree.tree().branches.size(), 1U + 2 + 3 + 3);
-  const auto order = tree.keep_only(tips, std::nullopt);
+  const std::vector<std::int32_t*> both = {&tips[0], &tips[1]};
+  const auto order = tree.keep_only(both, std::nullopt);
   EXPECT_EQ(order.size(), 2U + 8);
   EXPECT_EQ(tree.tree().branches.size(), 4U);  // the beginning, what both share, and each one's own
   EXPECT_THAT(path_to(tree.tree(), tips[1]), ::testing::ElementsAre(5, 6, 0, 1, 102, 103, 104));
-  std::vector<std::int32_t> first = {tips[0]};
-  tree.keep_only(first, std::nullopt);
+  tree.keep_only(std::span(both).first(1), std::nullopt);
   EXPECT_EQ(tree.tree().branches.size(), 2U);
-  EXPECT_THAT(path_to(tree.tree(), first[0]), ::testing::ElementsAre(5, 6, 0, 1, 2, 3, 4));
+  EXPECT_THAT(path_to(tree.tree(), tips[0]), ::testing::ElementsAre(5, 6, 0, 1, 2, 3, 4));
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "engine/causal/Generation.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -41,21 +41,12 @@ auto fields_of(const Request& request) {
 
 // By prompt, so that neighbours begin alike.
 std::vector<Request> distinct_requests(std::span<const query::Query> queries, std::span<const QueryTokens> openings) {
-  std::vector<Request> requests;
+  std::map<decltype(fields_of({})), Request> distinct;  // what the fields refer to, queries and openings own
   for (const auto& opening : openings) {
-    requests.push_back({&opening, &std::get<query::Generate>(queries[opening.query]), {opening.query}});
+    const Request request{&opening, &std::get<query::Generate>(queries[opening.query]), {}};
+    distinct.try_emplace(fields_of(request), request).first->second.queries.push_back(opening.query);
   }
-  std::stable_sort(requests.begin(), requests.end(),
-                   [](const Request& left, const Request& right) { return fields_of(left) < fields_of(right); });
-  std::vector<Request> distinct;
-  for (auto& request : requests) {
-    if (!distinct.empty() && fields_of(distinct.back()) == fields_of(request)) {
-      distinct.back().queries.push_back(request.queries.front());
-    } else {
-      distinct.push_back(std::move(request));
-    }
-  }
-  return distinct;
+  return base::mapped(distinct, [](const auto& entry) { return entry.second; });
 }
 
 std::vector<const std::vector<TokenId>*> prompts_of(std::span<const Request> requests) {
@@ -145,6 +136,7 @@ class Texts {
     std::int32_t branch;
     std::int64_t slots;
   };
+  using Readers = std::pair<std::int64_t, std::vector<Growing*>>;  ///< of a row
 
   // Every token is a branch until then.
   static constexpr int steps_per_tidy = 16;
@@ -167,21 +159,14 @@ class Texts {
 
   // Forgets what no text and not the `next` one needs.
   void tidy(std::optional<std::size_t> next) {
-    std::vector<std::int32_t> tips;
-    for (const auto& one : growing_) {
-      tips.push_back(one.branch);
-    }
-    for (const auto& one : ended_) {
-      tips.push_back(one.branch);
-    }
-    memory_->keep_only(tree_.keep_only(tips, next));
-    auto tip = tips.begin();
+    std::vector<std::int32_t*> tips;
     for (auto& one : growing_) {
-      one.branch = *tip++;
+      tips.push_back(&one.branch);
     }
     for (auto& one : ended_) {
-      one.branch = *tip++;
+      tips.push_back(&one.branch);
     }
+    memory_->keep_only(tree_.keep_only(tips, next));
     steps_since_tidy_ = 0;
   }
 
@@ -254,33 +239,27 @@ class Texts {
 
   // Runs the tokens that are new, draws the next ones.
   void step() {
-    std::map<std::int64_t, std::vector<Growing*>> readers;  // by row
+    std::map<std::int64_t, std::vector<Growing*>> by_row;
     for (auto& one : growing_) {
       const auto& branch = tree_.tree().branches[static_cast<std::size_t>(one.branch)];
-      readers[branch.first + branch.length - 1].push_back(&one);
+      by_row[branch.first + branch.length - 1].push_back(&one);
     }
-    std::vector<std::int64_t> rows;
-    std::vector<std::int64_t> all;
-    for (const auto& [row, who] : readers) {
-      all.push_back(std::ssize(rows));
-      rows.push_back(row);
-    }
+    const std::vector<Readers> readers(by_row.begin(), by_row.end());
+    const auto rows = base::mapped(readers, &Readers::first);
+    std::vector<std::int64_t> all(rows.size());
+    std::iota(all.begin(), all.end(), 0);
     counts_.distinct_tokens += static_cast<std::uint64_t>(std::ssize(tree_.tree().ids) - memory_->rows());
     counts_.head_rows += rows.size();
     ProjectionQueue projection(parts_.model.shape().vocabulary, parts_.model.shape().kernels);
     projection.add(timed("body", [&] { return parts_.model.extend(*memory_, tree_.tree(), rows); }), all);
-    auto reader = readers.begin();
-    while (projection.size() > 0) {
+    for (std::span<const Readers> left = readers; !left.empty();) {
       const auto [hidden, count] = projection.take();
       const auto logits = timed("head", [&, &hidden = hidden] { return parts_.model.logits(hidden); });
       const base::profile::Span span("drawing");
-      const std::vector<Readers> some(reader, std::next(reader, count));
-      std::advance(reader, count);
-      choose(some, logits);
+      choose(left.first(count), logits);
+      left = left.subspan(count);
     }
   }
-
-  using Readers = std::pair<std::int64_t, std::vector<Growing*>>;
 
   // The next tokens, a row of logits for each of `readers`.
   void choose(std::span<const Readers> readers, const at::Tensor& logits) {
@@ -388,9 +367,6 @@ model::KeptRows most_kept_rows(std::span<const query::Query> queries, std::span<
 void generate(const GenerationParts& parts, std::span<const query::Query> queries,
               std::span<const QueryTokens> openings, std::span<query::Answer> answers, query::EngineCounts& counts,
               KeptTexts* kept) {
-  if (openings.empty()) {
-    return;
-  }
   const auto requests = distinct_requests(queries, openings);
   const auto most = most_kept_rows(queries, openings, parts.wave_rows, parts.model.shape().kernels);
   Texts(parts, requests, most.all, answers, counts, kept).run();

@@ -153,7 +153,7 @@ std::int32_t GrowingTree::add(std::int32_t branch, std::span<const query::TokenI
   return static_cast<std::int32_t>(tree_.branches.size() - 1);
 }
 
-std::vector<std::int32_t> GrowingTree::keep_only(std::span<std::int32_t> tips, std::optional<std::size_t> next) {
+std::vector<std::int32_t> GrowingTree::keep_only(std::span<std::int32_t* const> tips, std::optional<std::size_t> next) {
   const auto old = std::exchange(tree_, {});
   const auto parts = std::exchange(part_of_, {});
   const auto parent_of = [&](std::int32_t branch) { return old.branches[static_cast<std::size_t>(branch)].parent; };
@@ -167,10 +167,10 @@ std::vector<std::int32_t> GrowingTree::keep_only(std::span<std::int32_t> tips, s
       }
     }
   };
-  for (const auto tip : tips) {
-    mark(tip);
-    if (tip != root) {
-      followers[static_cast<std::size_t>(tip)] += 2;  // nothing is joined to it
+  for (const auto* tip : tips) {
+    mark(*tip);
+    if (*tip != root) {
+      followers[static_cast<std::size_t>(*tip)] += 2;  // nothing is joined to it
     }
   }
   if (next) {
@@ -212,8 +212,8 @@ std::vector<std::int32_t> GrowingTree::keep_only(std::span<std::int32_t> tips, s
   for (const auto row : order) {
     tree_.ids.push_back(old.ids[static_cast<std::size_t>(row)]);
   }
-  for (auto& tip : tips) {
-    tip = tip == root ? root : number_of[static_cast<std::size_t>(tip)];
+  for (auto* tip : tips) {
+    *tip = *tip == root ? root : number_of[static_cast<std::size_t>(*tip)];
   }
   return order;
 }

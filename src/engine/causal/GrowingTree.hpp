@@ -44,7 +44,7 @@ class GrowingTree {
   /// Leaves only the paths to these branches, which get new numbers in place, and what there is of the beginning of
   /// `next`. What was added token by token becomes one branch where nothing else leaves it. Returns the rows that
   /// stay, in their new order.
-  std::vector<std::int32_t> keep_only(std::span<std::int32_t> tips, std::optional<std::size_t> next);
+  std::vector<std::int32_t> keep_only(std::span<std::int32_t* const> tips, std::optional<std::size_t> next);
 
  private:
   std::int32_t put(std::int32_t part, std::int32_t parent, std::int32_t room);  ///< its branch

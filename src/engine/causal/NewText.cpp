@@ -8,11 +8,6 @@
 #include "base/text/Text.hpp"
 
 namespace stereosweep::engine {
-namespace {
-
-constexpr std::size_t bytes_between_marks = 8;  // tokens without a text, and the beginning of the first one
-
-}  // namespace
 
 NewText::NewText(const query::Generate& asked, const tokenizer::Tokenizer& tokenizer,
                  std::span<const query::TokenId> end_tokens)
@@ -68,7 +63,7 @@ void NewText::follow_thought() {
   }
   if (part_ == Part::thought) {
     const auto& limit = *asked_->thought;
-    const auto tail = limit.closing.size() + bytes_between_marks;
+    const auto tail = limit.closing.size() + 8;  // tokens without a text, and the beginning of the first one
     if (decoded(ids.size() - std::min(ids.size(), tail)).find(limit.closing) != std::string::npos) {
       part_ = Part::answer;
     } else if (std::ssize(ids) >= limit.tokens) {
@@ -99,13 +94,12 @@ void NewText::look_for_stop() {
     text.resize(first);
     answer_.text = std::move(text);
     answer_.ended = query::Ending::stop;
-    has_text_ = true;
     is_finished_ = true;
   }
 }
 
 query::GenerateAnswer NewText::take() {
-  if (!has_text_) {
+  if (answer_.ended != query::Ending::stop) {
     answer_.text = tokenizer_->decode(answer_.ids, tokenizer::Tokenizer::Special::skip);
   }
   if (drawn_ > 0) {

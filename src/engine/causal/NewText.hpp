@@ -47,7 +47,6 @@ class NewText {
   std::size_t answer_begin_ = 0;             ///< tokens before the answer
   std::vector<query::TokenId> closing_ids_;  ///< once the thought has come to its limit
   std::size_t closed_ = 0;                   ///< of these
-  bool has_text_ = false;
   bool is_finished_ = false;
 };
 
