@@ -92,18 +92,99 @@ class FakeCall : public query::Call {
         answers_.emplace_back(to_query_error(error));
       }
     }
-    count_distinct();
+    std::sort(inputs_.begin(), inputs_.end());
+    inputs_.erase(std::unique(inputs_.begin(), inputs_.end()), inputs_.end());
+    cost_.distinct_sequences = inputs_.size();
+    for (const auto& input : inputs_) {
+      cost_.distinct_tokens += input.tokens;
+    }
     cost_.queries = queries_.size();
   }
   std::vector<query::Answer> read() override { return std::move(answers_); }
   query::EngineCounts cost() const override { return cost_; }
 
  private:
-  query::Answer answer_to(const query::Fill& fill);
-  query::Answer answer_to(const query::Continue& asked);
-  query::Answer answer_to(const query::Embed& asked);
-  query::Answer answer_to(const query::Generate& asked);
-  void count_distinct();
+  query::Answer answer_to(const query::Fill& fill) {
+    const auto input = hash_input(seed_, fill);
+    const auto words = 3 + static_cast<std::uint64_t>(std::count(fill.text.begin(), fill.text.end(), ' '));
+    inputs_.push_back({input, words});  // "tokens": words and two special ones
+    const auto vocabulary = static_cast<std::int64_t>(tokenizer_.size());
+    query::FillAnswer answer;
+    answer.slots.reserve(fill.slots.size());
+    for (std::size_t place = 0; place < fill.slots.size(); ++place) {
+      const auto& targets = fill.slots[place].targets;
+      const auto row = mix(input, place);
+      auto& slot = answer.slots.emplace_back();
+      slot.logprob.reserve(targets.size());
+      for (const auto target : targets) {
+        check_id(target, vocabulary);
+        slot.logprob.push_back(between(mix(row, static_cast<std::uint64_t>(target)), 1, -16, -0.05));
+        if (fill.set_distances) {
+          slot.set.push_back(fake_set(mix(row, static_cast<std::uint64_t>(target))));
+        }
+      }
+      if (fill.class_masses) {
+        const auto initial = between(row, 8, 0.5, 0.999);
+        slot.log_mass_initial = std::log(initial);
+        slot.log_mass_continuation = std::log1p(-initial);
+      }
+      cost_.head_rows += targets.empty() ? 0 : 1;
+    }
+    return answer;
+  }
+
+  query::Answer answer_to(const query::Continue& asked) {
+    query::ContinueAnswer answer;
+    const ContinuationBorder border(asked.prompt, tokenizer_, asked.framing);
+    for (const auto& continuation : asked.continuations) {
+      const auto joint = border.join(continuation);
+      auto& tokens = answer.logprob.emplace_back();
+      auto path = mix_bits(seed_);
+      for (std::size_t place = 0; place < joint.ids.size(); ++place) {
+        const auto with_token = mix(path, static_cast<std::uint64_t>(joint.ids[place]));
+        if (place >= joint.begin) {
+          tokens.push_back(between(with_token, 1, -12, -0.05));
+        }
+        path = place + 1 < joint.ids.size() ? with_token : path;  // the last token does not run
+      }
+      inputs_.push_back({path, joint.ids.size() - 1});
+      cost_.head_rows += tokens.size();
+    }
+    return answer;
+  }
+
+  query::Answer answer_to(const query::Embed& asked) {
+    if (asked.source == query::VectorSource::input_embedding) {  // of the span's own bytes alone, and no forward input
+      const auto begin = std::min(asked.span.begin, asked.text.size());
+      const auto bytes = std::string_view(asked.text).substr(begin, asked.span.end - asked.span.begin);
+      return fake_vector(mix(hash_text(mix_bits(seed_), bytes), static_cast<std::uint64_t>(asked.pool)));
+    }
+    auto hash = hash_text(mix_bits(seed_), asked.text);
+    inputs_.push_back({hash, 1 + static_cast<std::uint64_t>(std::count(asked.text.begin(), asked.text.end(), ' '))});
+    for (const auto value : {asked.span.begin, asked.span.end, static_cast<std::size_t>(asked.layer + 1024),
+                             static_cast<std::size_t>(asked.pool)}) {
+      hash = mix(hash, value);
+    }
+    return fake_vector(asked.source == query::VectorSource::sum_of_states ? mix(hash, 1) : hash);
+  }
+
+  query::Answer answer_to(const query::Generate& asked) {
+    query::check_sampling(asked);
+    constexpr std::array<std::string_view, 8> words = {"yes", "no", "often", "never", "some", "many", "warm", "able"};
+    auto hash = hash_text(mix(seed_, asked.seed), asked.prompt);
+    inputs_.push_back(
+        {hash, 1 + static_cast<std::uint64_t>(std::count(asked.prompt.begin(), asked.prompt.end(), ' '))});
+    query::GenerateAnswer answer;
+    for (std::int32_t i = 0; i < asked.max_new_tokens; ++i) {
+      hash = mix_bits(hash);
+      answer.ids.push_back(static_cast<TokenId>(hash % tokenizer_.size()));
+      answer.text += (i > 0 ? " " : "") + std::string(words[hash >> 61U]);
+    }
+    if (asked.max_new_tokens > 0) {
+      answer.mean_logprob = between(hash, 9, -12, -0.05);
+    }
+    return answer;
+  }
 
   const tokenizer::Tokenizer& tokenizer_;
   std::uint64_t seed_;
@@ -112,97 +193,6 @@ class FakeCall : public query::Call {
   query::EngineCounts cost_;
   std::vector<Input> inputs_;
 };
-
-query::Answer FakeCall::answer_to(const query::Fill& fill) {
-  const auto input = hash_input(seed_, fill);
-  const auto words = 3 + static_cast<std::uint64_t>(std::count(fill.text.begin(), fill.text.end(), ' '));
-  inputs_.push_back({input, words});  // "tokens": words and two special ones
-  const auto vocabulary = static_cast<std::int64_t>(tokenizer_.size());
-  query::FillAnswer answer;
-  answer.slots.reserve(fill.slots.size());
-  for (std::size_t place = 0; place < fill.slots.size(); ++place) {
-    const auto& targets = fill.slots[place].targets;
-    const auto row = mix(input, place);
-    auto& slot = answer.slots.emplace_back();
-    slot.logprob.reserve(targets.size());
-    for (const auto target : targets) {
-      check_id(target, vocabulary);
-      slot.logprob.push_back(between(mix(row, static_cast<std::uint64_t>(target)), 1, -16, -0.05));
-      if (fill.set_distances) {
-        slot.set.push_back(fake_set(mix(row, static_cast<std::uint64_t>(target))));
-      }
-    }
-    if (fill.class_masses) {
-      const auto initial = between(row, 8, 0.5, 0.999);
-      slot.log_mass_initial = std::log(initial);
-      slot.log_mass_continuation = std::log1p(-initial);
-    }
-    cost_.head_rows += targets.empty() ? 0 : 1;
-  }
-  return answer;
-}
-
-query::Answer FakeCall::answer_to(const query::Continue& asked) {
-  query::ContinueAnswer answer;
-  const ContinuationBorder border(asked.prompt, tokenizer_, asked.framing);
-  for (const auto& continuation : asked.continuations) {
-    const auto joint = border.join(continuation);
-    auto& tokens = answer.logprob.emplace_back();
-    auto path = mix_bits(seed_);
-    for (std::size_t place = 0; place < joint.ids.size(); ++place) {
-      const auto with_token = mix(path, static_cast<std::uint64_t>(joint.ids[place]));
-      if (place >= joint.begin) {
-        tokens.push_back(between(with_token, 1, -12, -0.05));
-      }
-      path = place + 1 < joint.ids.size() ? with_token : path;  // the last token does not run
-    }
-    inputs_.push_back({path, joint.ids.size() - 1});
-    cost_.head_rows += tokens.size();
-  }
-  return answer;
-}
-
-query::Answer FakeCall::answer_to(const query::Embed& asked) {
-  if (asked.source == query::VectorSource::input_embedding) {  // of the span's own bytes alone, and no forward input
-    const auto begin = std::min(asked.span.begin, asked.text.size());
-    const auto bytes = std::string_view(asked.text).substr(begin, asked.span.end - asked.span.begin);
-    return fake_vector(mix(hash_text(mix_bits(seed_), bytes), static_cast<std::uint64_t>(asked.pool)));
-  }
-  auto hash = hash_text(mix_bits(seed_), asked.text);
-  inputs_.push_back({hash, 1 + static_cast<std::uint64_t>(std::count(asked.text.begin(), asked.text.end(), ' '))});
-  for (const auto value : {asked.span.begin, asked.span.end, static_cast<std::size_t>(asked.layer + 1024),
-                           static_cast<std::size_t>(asked.pool)}) {
-    hash = mix(hash, value);
-  }
-  return fake_vector(asked.source == query::VectorSource::sum_of_states ? mix(hash, 1) : hash);
-}
-
-query::Answer FakeCall::answer_to(const query::Generate& asked) {
-  query::check_sampling(asked);
-  constexpr std::array<std::string_view, 8> words = {"yes", "no", "often", "never", "some", "many", "warm", "able"};
-  auto hash = hash_text(mix(seed_, asked.seed), asked.prompt);
-  inputs_.push_back({hash, 1 + static_cast<std::uint64_t>(std::count(asked.prompt.begin(), asked.prompt.end(), ' '))});
-  query::GenerateAnswer answer;
-  for (std::int32_t i = 0; i < asked.max_new_tokens; ++i) {
-    hash = mix_bits(hash);
-    answer.ids.push_back(static_cast<TokenId>(hash % tokenizer_.size()));
-    answer.text += (i > 0 ? " " : "") + std::string(words[hash >> 61U]);
-  }
-  if (asked.max_new_tokens > 0) {
-    answer.mean_logprob = between(hash, 9, -12, -0.05);
-  }
-  return answer;
-}
-
-void FakeCall::count_distinct() {
-  std::sort(inputs_.begin(), inputs_.end());
-  inputs_.erase(std::unique(inputs_.begin(), inputs_.end()), inputs_.end());
-  cost_.distinct_sequences += inputs_.size();
-  for (const auto& input : inputs_) {
-    cost_.distinct_tokens += input.tokens;
-  }
-  inputs_.clear();
-}
 
 }  // namespace
 

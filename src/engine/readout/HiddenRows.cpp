@@ -26,8 +26,6 @@ constexpr std::int64_t projection_unit = 32;
 
 }  // namespace
 
-std::int64_t rounded_up(std::int64_t count, std::int64_t unit) { return (count + unit - 1) / unit * unit; }
-
 at::Tensor on_host(const at::Tensor& tensor) { return tensor.to(at::kCPU, at::kFloat).contiguous(); }
 
 std::span<const float> row_of(const at::Tensor& matrix, std::int64_t row) {
@@ -63,7 +61,7 @@ ProjectionQueue::Rows ProjectionQueue::take() {
     hidden_.clear();
   }
   auto rows = all.narrow(0, 0, count);
-  if (const auto spare = rounded_up(count, unit_) - count; spare > 0) {
+  if (const auto spare = (unit_ - count % unit_) % unit_; spare > 0) {
     rows = at::cat({rows, at::zeros({spare, rows.size(1)}, rows.options())});
   }
   return {rows, count};

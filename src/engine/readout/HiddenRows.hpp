@@ -28,8 +28,6 @@ std::vector<Value> sorted_distinct(std::vector<Value> values) {
   return values;
 }
 
-/// `count` rounded up to a multiple of `unit`.
-std::int64_t rounded_up(std::int64_t count, std::int64_t unit);
 /// [row, column] float32 in the host's memory.
 at::Tensor on_host(const at::Tensor& tensor);
 /// One row of such a matrix; the matrix must outlive it.

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "engine/readout/HiddenRows.hpp"
@@ -23,11 +24,8 @@ namespace stereosweep::engine {
 namespace {
 
 double squared_norm_of(std::span<const float> numbers) {
-  double sum = 0;
-  for (const float number : numbers) {
-    sum += static_cast<double>(number) * static_cast<double>(number);
-  }
-  return sum;
+  return std::accumulate(numbers.begin(), numbers.end(), 0.0,
+                         [](double sum, double number) { return sum + number * number; });
 }
 
 at::Tensor penalties(const ClassMask& classes, std::uint32_t kept, const c10::Device& device) {
