@@ -52,7 +52,7 @@ std::vector<Finding> found(const sweep::IntersectionQuestions& /*questions*/, As
   return findings_of(intersections_of(asked.scores, asked.comparison), asked.comparison);
 }
 std::vector<Finding> found(const sweep::People& /*people*/, Asked& asked) {
-  return findings_of(agree_with_people(asked.scores, asked.comparison, asked.seed), asked.comparison);
+  return agree_with_people(asked.scores, asked.comparison, asked.seed);
 }
 std::vector<Finding> found(const std::vector<sweep::CorrelationRequest>& /*requests*/, Asked& asked) {
   const auto find = [&] { return asked.find_clusters(); };

@@ -88,11 +88,11 @@ void simulate(const Kind& kind, std::uint64_t seed, Counts& counts) {
       scores.values.push_back(score + (kind.num_templates > 0 ? kind.template_noise * normal(random) : 0));
     }
   }
-  std::vector<findings::PlacedAnswer> answers;
+  std::vector<findings::Rating> answers;
   for (std::size_t cell = 0; cell < num_cells; ++cell) {
     for (std::size_t annotator = 0; annotator < std::max<std::size_t>(1, kind.num_annotators); ++annotator) {
       const double noise = kind.num_annotators > 0 ? kind.annotator_noise * normal(random) : 0;
-      answers.push_back({cell / num_items, cell % num_items, annotator, world.means[cell] + noise});
+      answers.push_back({cell / num_items, cell % num_items, world.means[cell] + noise, std::to_string(annotator)});
     }
   }
   const findings::AnswerTable table(answers, num_subjects, num_items, {});

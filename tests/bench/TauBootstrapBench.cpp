@@ -17,14 +17,14 @@ int main(int argc, char** argv) {
   const auto number = [&](int place, std::size_t otherwise) {
     return argc > place ? static_cast<std::size_t>(std::atol(argv[place])) : otherwise;
   };
-  std::vector<findings::PlacedAnswer> answers;
+  std::vector<findings::Rating> answers;
   findings::ScoreCells scores;
   for (std::size_t cell = 0; cell < num_subjects * num_items; ++cell) {
     scores.values.push_back(static_cast<double>(cell * 7919 % 1009));
     for (std::size_t annotator = 0; annotator < num_annotators; ++annotator) {
       const auto hash = (cell * 31 + annotator * 17 + cell * annotator * 13) % 101;
-      answers.push_back(
-          {cell / num_items, cell % num_items, annotator, static_cast<double>((hash + cell * 7919 % 1009 / 10) / 2)});
+      answers.push_back({cell / num_items, cell % num_items, static_cast<double>((hash + cell * 7919 % 1009 / 10) / 2),
+                         std::to_string(annotator)});
     }
   }
   const findings::AnswerTable table(answers, num_subjects, num_items, {});

@@ -6,7 +6,9 @@
 #include <random>
 
 #include "config/JobText.hpp"
+#include "findings/FindingNumbers.hpp"
 #include "findings/RandomScores.hpp"
+#include "findings/people/Agreement.hpp"
 #include "stats/NullTables.hpp"
 
 namespace stereosweep::findings {
@@ -14,14 +16,14 @@ namespace {
 
 using ::testing::ElementsAre;
 
-std::vector<PlacedAnswer> random_answers(std::uint64_t seed, std::size_t num_subjects, std::size_t num_items) {
+std::vector<Rating> random_answers(std::uint64_t seed, std::size_t num_subjects, std::size_t num_items) {
   std::mt19937_64 random(seed);
-  std::vector<PlacedAnswer> answers;
+  std::vector<Rating> answers;
   for (std::size_t subject = 0; subject < num_subjects; ++subject) {
     for (std::size_t annotator = 0; annotator < 1 + random() % 6; ++annotator) {
       for (std::size_t item = 0; item < num_items; ++item) {
         if (random() % 5 != 0) {
-          answers.push_back({subject, item, annotator, static_cast<double>(random() % 7 + 1)});
+          answers.push_back({subject, item, static_cast<double>(random() % 7 + 1), std::to_string(annotator)});
         }
       }
     }
@@ -30,7 +32,7 @@ std::vector<PlacedAnswer> random_answers(std::uint64_t seed, std::size_t num_sub
 }
 
 TEST(AnswerTable, MeansAreOnTheScaleOfRatings) {
-  const std::vector<PlacedAnswer> answers = {{0, 0, 4, 1}, {0, 0, 9, 4}, {1, 1, 9, 7}};
+  const std::vector<Rating> answers = {{0, 0, 1, "4"}, {0, 0, 4, "9"}, {1, 1, 7, "9"}};
   const AnswerTable table(answers, 2, 2, {.lowest = 1, .highest = 7});
   EXPECT_THAT(table.means(), ElementsAre(25, ::testing::IsNan(), ::testing::IsNan(), 100));
   EXPECT_TRUE(table.has_several_annotators());
@@ -38,10 +40,10 @@ TEST(AnswerTable, MeansAreOnTheScaleOfRatings) {
 }
 
 TEST(AnswerTable, EqualMeansOfWholeNumbersAreEqual) {
-  std::vector<PlacedAnswer> answers;
+  std::vector<Rating> answers;
   for (std::size_t annotator = 0; annotator < 3; ++annotator) {
-    answers.push_back({0, 0, annotator, 3});
-    answers.push_back({0, 1, annotator, static_cast<double>(2 + annotator)});
+    answers.push_back({0, 0, 3, std::to_string(annotator)});
+    answers.push_back({0, 1, static_cast<double>(2 + annotator), std::to_string(annotator)});
   }
   const auto means = AnswerTable(answers, 1, 2, {.lowest = 1, .highest = 8}).means();
   EXPECT_EQ(means[0], means[1]);
@@ -174,16 +176,17 @@ TEST(People, AScoreTableOfAnyProbeWillDo) {
   }
   sweep::Comparison comparison{.replicates = 200, .draws = 200};
   comparison.people.emplace().ratings = folder.write("answers.tsv", table).string();
-  const auto people = agree_with_people(random.scores(), comparison, 1);
-  ASSERT_EQ(people.rows.size(), 5U);  // no dimensions
-  EXPECT_THAT(people.num_annotators, ElementsAre(3));
-  for (std::size_t measure = 0; measure < 2; ++measure) {
-    const auto& cell = people.cell(measure, 0, 0);
-    EXPECT_EQ(cell.agreement.tau.n, 20U);
-    EXPECT_LT(cell.interval.low, cell.interval.high);
-    EXPECT_GE(cell.shuffled.items.value, 2.0 / 201);
-    EXPECT_FALSE(people.cell(measure, 0, 1).shuffled.subjects.defined());
-    EXPECT_EQ(people.cell(measure, 0, 1).shuffled.cited(), people.cell(measure, 0, 1).shuffled.items.value);
+  const auto found = agree_with_people(random.scores(), comparison, 1);
+  const auto& people = found.at(0);
+  ASSERT_EQ(people.num_rows(), 2 * 5U);  // no dimensions
+  EXPECT_EQ(number_in(found.at(2), "annotators", 0), 3);
+  for (const std::size_t pooled : {0U, 5U}) {
+    const auto of_subject = pooled + 1;
+    EXPECT_EQ(number_in(people, "n", pooled), 20);
+    EXPECT_LT(number_in(people, "tau_low", pooled), number_in(people, "tau_high", pooled));
+    EXPECT_GE(number_in(people, "tau_p_items", pooled), 2.0 / 201);
+    EXPECT_TRUE(std::isnan(number_in(people, "tau_p_subjects", of_subject)));
+    EXPECT_EQ(number_in(people, "tau_p_cite", of_subject), number_in(people, "tau_p_items", of_subject));
   }
 }
 

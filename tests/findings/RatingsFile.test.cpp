@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "config/JobText.hpp"
 #include "probes/ProbeKind.hpp"
@@ -17,22 +18,22 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-RatedNames names() {
-  return {{"Black people", "trans people"},
-          {{"low-status - high-status", "low-status", "high-status"},
-           {"egotistic - altruistic", "egotistic", "altruistic"},
-           {"cold - warm", "cold", "warm"}}};
-}
+const std::vector<std::string> known_subjects = {"Black people", "trans people"};
+const results::AxisSchema known_items = {
+    "item",
+    "",
+    {"low-status - high-status", "egotistic - altruistic", "cold - warm"},
+    {{"left", "", {"low-status", "egotistic", "cold"}}, {"right", "", {"high-status", "altruistic", "warm"}}}};
 
 Ratings read(const std::filesystem::path& table, std::vector<std::pair<std::string, std::string>> aliases = {}) {
-  return read_ratings({.ratings = table.string(), .aliases = std::move(aliases)}, names());
+  return read_ratings({.ratings = table.string(), .aliases = std::move(aliases)}, known_subjects, known_items);
 }
 
 std::vector<std::string> lines_of(const Ratings& ratings) {
   std::vector<std::string> lines;
   for (const auto& row : ratings.rows) {
-    lines.push_back((row.subject ? names().subjects.at(*row.subject) : "?") + "|" +
-                    (row.item ? names().items.at(*row.item).label : "?") + "|" + base::format_double(row.mean));
+    lines.push_back((row.subject ? known_subjects.at(*row.subject) : "?") + "|" +
+                    (row.item ? known_items.labels.at(*row.item) : "?") + "|" + base::format_double(row.mean));
   }
   return lines;
 }
@@ -90,7 +91,7 @@ TEST(Ratings, bad_rows_are_named) {
   const config::JobFolder folder;
   const auto complaint = [&](const std::string& text) {
     try {
-      read_ratings({.ratings = folder.write("r.tsv", text).string()}, {});
+      read_ratings({.ratings = folder.write("r.tsv", text).string()}, {}, {});
       return std::string();
     } catch (const base::InputError& error) {
       return std::string(error.what());
@@ -115,14 +116,14 @@ TEST(Ratings, the_published_means_match_the_shipped_pieces) {
                                      {"sweep={}", "axes.traits=abc_traits", "statistics.human_ratings=" + table})
                        .front();
   const auto& axes = job.settings<probes::association::Association>().axes;
-  RatedNames known;
-  for (const auto& group : axes.groups) {
-    known.subjects.push_back(group.label);
-  }
-  for (const auto& pair : axes.traits) {
-    known.items.push_back({pair.label, pair.left.name, pair.right.name});
-  }
-  const Ratings ratings = read_ratings(*probes::kind_of(job).comparison(job).people, known);
+  const auto labels = base::mapped(axes.groups, [](const auto& group) { return group.label; });
+  const auto each = [&](auto read) { return base::mapped(axes.traits, read); };
+  const results::AxisSchema pairs{"item",
+                                  "",
+                                  each([](const auto& pair) { return pair.label; }),
+                                  {{"left", "", each([](const auto& pair) { return pair.left.name; })},
+                                   {"right", "", each([](const auto& pair) { return pair.right.name; })}}};
+  const Ratings ratings = read_ratings(*probes::kind_of(job).comparison(job).people, labels, pairs);
   EXPECT_EQ(ratings.rows.size(), 26u * 16u);
   EXPECT_THAT(ratings.unmatched_groups, ElementsAre("average people"));
   EXPECT_THAT(ratings.unmatched_pairs, IsEmpty());

@@ -6,12 +6,12 @@
 
 namespace stereosweep::findings {
 
-AnswerTable::AnswerTable(std::span<const PlacedAnswer> answers, std::size_t num_subjects, std::size_t num_items,
+AnswerTable::AnswerTable(std::span<const Rating> answers, std::size_t num_subjects, std::size_t num_items,
                          const stats::ScaleEnds& scale)
     : num_items_(num_items), scale_(scale), subjects_(num_subjects) {
-  std::vector<std::map<std::size_t, std::size_t>> rows(num_subjects);  // of each subject: annotator -> row
+  std::vector<std::map<std::string, std::size_t>> rows(num_subjects);  // of each subject: annotator -> row
   for (const auto& answer : answers) {
-    rows[answer.subject].emplace(answer.annotator, 0);
+    rows[*answer.subject].emplace(answer.annotator, 0);
   }
   for (std::size_t place = 0; place < num_subjects; ++place) {
     auto& subject = subjects_[place];
@@ -21,8 +21,8 @@ AnswerTable::AnswerTable(std::span<const PlacedAnswer> answers, std::size_t num_
     subject.values.assign(subject.num_annotators * num_items, stats::nan);
   }
   for (const auto& answer : answers) {
-    const auto place = rows[answer.subject].at(answer.annotator) * num_items + answer.item;
-    subjects_[answer.subject].values[place] = answer.value;
+    const auto place = rows[*answer.subject].at(answer.annotator) * num_items + *answer.item;
+    subjects_[*answer.subject].values[place] = answer.mean;
   }
 }
 

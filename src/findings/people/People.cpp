@@ -1,9 +1,12 @@
 #include "findings/people/People.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -15,8 +18,10 @@
 #include "findings/Cells.hpp"
 #include "findings/Streams.hpp"
 #include "findings/correlations/SubjectScores.hpp"
+#include "findings/people/Agreement.hpp"
 #include "findings/people/RatingsFile.hpp"
 #include "findings/sharing/Sharing.hpp"
+#include "results/tables/TerminalTable.hpp"
 #include "stats/PValues.hpp"
 
 namespace stereosweep::findings {
@@ -29,19 +34,6 @@ constexpr std::size_t most_subgroups = 200;
 
 void refuse_if(bool is_wrong, const std::string& problem, const std::string& why, const std::string& suggestion = "") {
   base::refuse_if(is_wrong, std::string(key) + ": " + problem, why, suggestion);
-}
-
-RatedNames names_of(const Scores& scores) {
-  RatedNames names{scores.axes[subject_axis]->labels, {}};
-  const auto& schema = *scores.axes[item_axis];
-  const auto* left = schema.find_coordinate("left");
-  const auto* right = schema.find_coordinate("right");
-  for (std::size_t item = 0; item < schema.labels.size(); ++item) {
-    const auto& label = schema.labels[item];
-    const bool has_poles = left != nullptr && right != nullptr;
-    names.items.push_back({label, has_poles ? (*left)[item] : label, has_poles ? (*right)[item] : label});
-  }
-  return names;
 }
 
 /// Which of the labels that these `members` of `places` have of a coordinate each of them has, counted from 0; an empty
@@ -59,33 +51,77 @@ std::vector<std::size_t> blocks_of(const results::AxisSchema& axis, const char* 
   return blocks;
 }
 
-/// The table's answers by their places among the rated subjects and items.
+/// Which cells: all, those of the items of one dimension, those of one subject.
+struct PeopleRow {
+  enum class Kind : std::uint8_t { pooled, dimension, subject };
+  inline static const std::vector<std::string> kind_names = {"pooled", "dimension", "subject"};
+  Kind kind = Kind::pooled;
+  std::string name;
+  std::vector<std::size_t> subjects;  ///< places among the rated ones
+  std::vector<std::size_t> items;
+
+  std::string kind_name() const { return kind_names.at(static_cast<std::size_t>(kind)); }
+  CellList cells(std::size_t num_items) const {
+    CellList list;
+    for (const auto subject : subjects) {
+      std::ranges::for_each(items, [&](std::size_t item) { list.push_back(subject * num_items + item); });
+    }
+    return list;
+  }
+};
+
+/// One measure, group of annotators and row.
+struct Cell {
+  TableAgreement agreement;  ///< without `mean_tau` of one subject's row
+  ShuffledP shuffled;
+  double p_holm = stats::nan;  ///< `shuffled.cited()`, adjusted among the rows of its kind
+  /// Of the tau that as many other annotators, templates and rephrasings would have on average (`tau_interval`).
+  stats::Interval interval{stats::nan, stats::nan, stats::Reason::too_few};
+  double bias = stats::nan;  ///< mean of the replicates minus tau: by so much noise would lower a tau of this size
+};
+
+/// All annotators, or those of a subgroup.
+struct AnswerGroup {
+  std::string name;  ///< "all", or "COLUMN: VALUE"
+  AnswerTable table;
+  std::size_t num_answers = 0;
+  std::size_t num_annotators = 0;  ///< 0: the table holds means
+};
+
+/// Templates that the pilot chose for one measure, and how the pilot and the rest judge them.
+struct SelectedTemplates {
+  std::optional<TemplateChoice> choice;
+  std::array<std::array<TableAgreement, 2>, 2> judged;  ///< [chosen, all templates][pilot, held out]
+};
+
+/// The table's answers about what the score table holds.
 struct Answers {
   std::vector<std::size_t> subjects;  ///< rated ones: places on the score table's axis
   std::vector<std::size_t> items;
   std::vector<std::string> annotators;  ///< in alphabetical order; none: means
   std::vector<std::string> subgroups;
-  std::vector<PlacedAnswer> rows;
+  std::vector<Rating> rows;  ///< places are those among the rated subjects and items
   stats::ScaleEnds scale;
 
-  AnswerTable table(std::span<const PlacedAnswer> some) const { return {some, subjects.size(), items.size(), scale}; }
+  AnswerTable table(std::span<const Rating> some) const { return {some, subjects.size(), items.size(), scale}; }
 };
 
 Answers place_answers(const Ratings& ratings, const Scores& scores, const People& people) {
-  const auto is_known = [](const Rating& row) { return row.subject && row.item; };
   std::set<std::size_t> rated_subjects;
   std::set<std::size_t> rated_items;
   std::set<std::string> annotators;
   std::set<std::string> subgroups;
+  std::vector<Rating> known;
   for (const auto& row : ratings.rows) {
-    if (is_known(row)) {
+    if (row.subject && row.item) {
       rated_subjects.insert(*row.subject);
       rated_items.insert(*row.item);
       annotators.insert(row.annotator);
       subgroups.insert(row.subgroup);
+      known.push_back(row);
     }
   }
-  refuse_if(rated_subjects.empty(), "the ratings of '" + people.ratings + "' cannot be used",
+  refuse_if(known.empty(), "the ratings of '" + people.ratings + "' cannot be used",
             "none of their subjects and items is in the score table",
             ratings.unmatched_groups.empty()
                 ? ""
@@ -95,23 +131,19 @@ Answers place_answers(const Ratings& ratings, const Scores& scores, const People
   refuse_if(subgroups.size() > most_subgroups,
             "'subgroups: " + people.subgroups + "' has " + base::with_thousands(subgroups.size()) + " values",
             "at most " + std::to_string(most_subgroups) + " are told apart");
-  Answers answers{.subjects = {rated_subjects.begin(), rated_subjects.end()},
-                  .items = {rated_items.begin(), rated_items.end()},
-                  .annotators = {annotators.begin(), annotators.end()},
-                  .subgroups = {subgroups.begin(), subgroups.end()},
-                  .rows = {},
-                  .scale = {people.low, people.high}};
-  const auto place = [](const auto& sorted, const auto& value) {
-    return static_cast<std::size_t>(std::ranges::lower_bound(sorted, value) - sorted.begin());
+  const auto place = [](const std::set<std::size_t>& rated, std::size_t one) {
+    return static_cast<std::size_t>(std::distance(rated.begin(), rated.find(one)));
   };
-  for (const auto& row : ratings.rows) {
-    if (is_known(row)) {
-      answers.rows.push_back({place(answers.subjects, *row.subject), place(answers.items, *row.item),
-                              row.annotator.empty() ? 0 : place(answers.annotators, row.annotator), row.mean,
-                              row.subgroup});
-    }
+  for (auto& row : known) {
+    row.subject = place(rated_subjects, *row.subject);
+    row.item = place(rated_items, *row.item);
   }
-  return answers;
+  return {.subjects = {rated_subjects.begin(), rated_subjects.end()},
+          .items = {rated_items.begin(), rated_items.end()},
+          .annotators = {annotators.begin(), annotators.end()},
+          .subgroups = {subgroups.begin(), subgroups.end()},
+          .rows = std::move(known),
+          .scale = {people.low, people.high}};
 }
 
 /// The rated cells of one measure.
@@ -174,35 +206,32 @@ BootstrapSettings bootstrap_of(const Scores& scores, const Answers& answers, con
 
 /// Answers that choose the templates, and those that judge them.
 struct Split {
-  std::vector<PlacedAnswer> pilot;
-  std::vector<PlacedAnswer> rest;
+  std::vector<Rating> pilot;
+  std::vector<Rating> rest;
   std::string description;
 };
 
-/// [known]: whether it is one of these names; `noun`: what they are names of.
-std::vector<bool> chosen_of(const std::vector<std::string>& known, const std::vector<std::string>& names,
-                            const std::string& noun, const std::string& why_not) {
-  std::vector<bool> chosen(known.size(), false);
+/// These names, which must be known; `noun`: what they are names of.
+std::set<std::string> chosen_of(const std::vector<std::string>& known, const std::vector<std::string>& names,
+                                const std::string& noun, const std::string& why_not) {
   for (const auto& name : names) {
-    const auto place = results::place_of(known, name);
-    refuse_if(!place, "no " + noun + " '" + name + "' ('selection.pilot_" + noun + "s')", why_not,
+    refuse_if(!base::contains(known, name), "no " + noun + " '" + name + "' ('selection.pilot_" + noun + "s')", why_not,
               base::did_you_mean(name, known));
-    chosen[*place] = true;
   }
-  return chosen;
+  return {names.begin(), names.end()};
 }
 
-/// [annotator]: part of the pilot. A share is drawn among the names in alphabetical order.
-std::vector<bool> pilot_annotators(const Answers& answers, const People::Pilot& pilot) {
+/// Those that are part of the pilot. A share is drawn among the names in alphabetical order.
+std::set<std::string> pilot_annotators(const Answers& answers, const People::Pilot& pilot) {
   auto chosen = chosen_of(answers.annotators, pilot.annotators.names, "annotator", "no row that counts has the name");
   if (pilot.annotators.share > 0) {
-    auto order = all_of(chosen.size());
+    auto order = answers.annotators;
     const auto wanted =
         static_cast<std::size_t>(std::lround(pilot.annotators.share * static_cast<double>(order.size())));
     for (std::size_t place = 0; place < wanted; ++place) {
       std::swap(order[place], order[place + base::random_below(order.size() - place, pilot.annotators.seed,
                                                                start_of(Stream::annotators), place)]);
-      chosen[order[place]] = true;
+      chosen.insert(order[place]);
     }
   }
   return chosen;
@@ -214,25 +243,20 @@ Split split_answers(const Scores& scores, const Answers& answers, const People::
   refuse_if(by_annotator && answers.annotators.empty(), "no annotators to choose by ('selection.pilot_annotators')",
             "the table holds means");
   const auto of_annotators = pilot_annotators(answers, pilot);
-  const auto of_subjects = chosen_of(scores.axes[subject_axis]->part(answers.subjects).labels, pilot.subjects,
-                                     "subject", "nobody rated one of this label");
+  const auto labels = scores.axes[subject_axis]->part(answers.subjects).labels;
+  const auto of_subjects = chosen_of(labels, pilot.subjects, "subject", "nobody rated one of this label");
   Split split;
   for (const auto& answer : answers.rows) {
-    const bool in_annotators = !by_annotator || of_annotators[answer.annotator];
-    const bool in_subjects = !by_subject || of_subjects[answer.subject];
-    const bool out_of_annotators = !by_annotator || !of_annotators[answer.annotator];
-    const bool out_of_subjects = !by_subject || !of_subjects[answer.subject];
-    if (in_annotators && in_subjects) {
+    const bool in_annotators = of_annotators.contains(answer.annotator);
+    const bool in_subjects = of_subjects.contains(labels[*answer.subject]);
+    if ((!by_annotator || in_annotators) && (!by_subject || in_subjects)) {
       split.pilot.push_back(answer);
-    } else if (out_of_annotators && out_of_subjects) {
+    } else if (!(by_annotator && in_annotators) && !(by_subject && in_subjects)) {
       split.rest.push_back(answer);
     }
   }
-  const auto count = [](const std::vector<bool>& chosen) {
-    return static_cast<std::uint64_t>(std::ranges::count(chosen, true));
-  };
-  split.description = (by_annotator ? base::counted(count(of_annotators), "annotator") : "everybody") + " about " +
-                      (by_subject ? base::counted(count(of_subjects), "subject") : "all subjects");
+  split.description = (by_annotator ? base::counted(of_annotators.size(), "annotator") : "everybody") + " about " +
+                      (by_subject ? base::counted(of_subjects.size(), "subject") : "all subjects");
   refuse_if(split.pilot.empty() || split.rest.empty(),
             split.pilot.empty() ? "the pilot has no answers ('selection')" : "the pilot leaves nothing ('selection')",
             "templates are chosen on one part of the answers and judged on the other");
@@ -260,129 +284,142 @@ SelectedTemplates select_templates(const ScoreCells& scores, const Answers& answ
   return selected;
 }
 
+/// "annotators (within each subject), templates"; "" where nothing is drawn.
+std::string drawn_words(const BootstrapSettings& bootstrap) {
+  std::vector<std::string> words;
+  for (const auto& [is_drawn, word] :
+       {std::pair(bootstrap.draws_annotators, "annotators (within each subject)"),
+        std::pair(bootstrap.draws_templates, "templates"), std::pair(bootstrap.draws_rephrasings, "rephrasings")}) {
+    if (is_drawn) {
+      words.emplace_back(word);
+    }
+  }
+  return base::join(words, ", ");
+}
+
+void add_judged(Finding& finding, const std::vector<TableAgreement>& judged, const std::string& of) {
+  const RowColumns add{finding, judged};
+  const auto tau = &TableAgreement::tau;
+  add(Role::value, "tau", "1", "tau-b over all cells of all subjects" + of, tau, &stats::Correlation::value);
+  add(Role::n, "n", "1", "cells that are rated and scored", tau, &stats::Correlation::n);
+  add(Role::value, "precision_at_3", "1", "precision at 3, mean over subjects" + of, &TableAgreement::precision,
+      &stats::Precision::mean, &stats::Value::value);
+}
+
 class PeopleComparer {
  public:
   PeopleComparer(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed)
-      : scores_(scores), comparison_(comparison), people_(*comparison.people) {
-    result_.measures = chosen_measures(scores, people_.measures, key);
-    const auto ratings = read_ratings(people_, names_of(scores));
+      : scores_(scores),
+        comparison_(comparison),
+        people_(*comparison.people),
+        measures_(chosen_measures(scores, people_.measures, key)),
+        measure_axis_(measure_axis_of(scores, measures_, "people_measure")) {
+    const auto ratings = read_ratings(people_, scores.axes[subject_axis]->labels, *scores.axes[item_axis]);
     answers_ = place_answers(ratings, scores, people_);
-    result_.rows = rows_of(scores, answers_);
-    result_.source = source_of_ratings(people_.ratings);
-    result_.bootstrap = bootstrap_of(scores, answers_, comparison, seed);
-    result_.shuffles = {.draws = std::min(most_draws, static_cast<std::size_t>(comparison.draws)),
-                        .seed = seed,
-                        .num_threads = result_.bootstrap.num_threads};
-    result_.measure_axis = measure_axis_of(scores, result_.measures, "people_measure");
-    result_.subject_axis = *scores.axes[subject_axis];
-    result_.item_axis = *scores.axes[item_axis];
-    result_.template_axis = *scores.axes[template_axis];
-    result_.num_subjects = answers_.subjects.size();
-    result_.num_items = answers_.items.size();
-    result_.notes = ratings.notes;
+    rows_ = rows_of(scores, answers_);
+    bootstrap_ = bootstrap_of(scores, answers_, comparison, seed);
+    shuffles_ = {.draws = std::min(most_draws, static_cast<std::size_t>(comparison.draws)),
+                 .seed = seed,
+                 .num_threads = bootstrap_.num_threads};
+    notes_ = ratings.notes;
     note_unmatched("subject", ratings.unmatched_groups);
     note_unmatched("item", ratings.unmatched_pairs);
     add_group("all", answers_.rows);
     for (const auto& subgroup : answers_.subgroups) {
-      std::vector<PlacedAnswer> some;
+      std::vector<Rating> some;
       std::ranges::copy_if(answers_.rows, std::back_inserter(some),
-                           [&](const PlacedAnswer& answer) { return answer.subgroup == subgroup; });
+                           [&](const Rating& answer) { return answer.subgroup == subgroup; });
       add_group(people_.subgroups + ": " + subgroup, some);
     }
   }
 
-  PeopleAgreement compare() {
-    const auto split = people_.pilot ? split_answers(scores_, answers_, *people_.pilot) : Split();
-    result_.pilot = split.description;
-    for (const auto measure : result_.measures) {
-      const auto cells = cells_of(scores_, measure, answers_);
-      for (const auto& table : tables_) {
-        add_cells(cells, table);
-      }
-      if (cells.num_templates > 1) {
-        for (auto& scores : cells.by_template()) {
-          result_.by_template.push_back(
-              agreement_of({answers_.items.size(), std::move(scores), tables_.front().means()}));
-        }
-      }
-      if (people_.pilot) {
-        result_.selected.push_back(select_templates(cells, answers_, split, *people_.pilot));
-      }
+  std::vector<Finding> take() {
+    compare();
+    std::vector<Finding> found = {figures(), means_of_people(), numbers_of_answers()};
+    if (!by_template_.empty()) {
+      found.push_back(templates());
     }
-    return std::move(result_);
+    if (people_.pilot) {
+      found.push_back(selection());
+      found.push_back(selected_templates());
+    }
+    for (auto& finding : found) {
+      finding.named = people_.measures;
+    }
+    return found;
   }
 
  private:
   void note_unmatched(const std::string& noun, const std::vector<std::string>& names) {
     if (!names.empty()) {
-      result_.notes.push_back(base::counted(names.size(), "rated " + noun) +
-                              " not in the result: " + base::join(names, ", "));
+      notes_.push_back(base::counted(names.size(), "rated " + noun) + " not in the result: " + base::join(names, ", "));
     }
   }
 
-  void add_group(const std::string& name, const std::vector<PlacedAnswer>& answers) {
-    tables_.push_back(answers_.table(answers));
-    result_.groups.push_back(name);
-    result_.num_answers.push_back(answers.size());
-    std::set<std::size_t> annotators;
-    for (const auto& answer : answers) {
-      annotators.insert(answer.annotator);
-    }
-    result_.num_annotators.push_back(answers_.annotators.empty() ? 0 : annotators.size());
-    const auto means = tables_.back().means();
-    const auto num_items = scores_.length(item_axis);
-    const auto first = result_.means.size();
-    result_.means.resize(first + scores_.length(subject_axis) * num_items, stats::nan);
-    for (std::size_t cell = 0; cell < means.size(); ++cell) {
-      const auto subject = answers_.subjects[cell / answers_.items.size()];
-      const auto item = answers_.items[cell % answers_.items.size()];
-      result_.means[first + subject * num_items + item] = means[cell];
+  void add_group(const std::string& name, const std::vector<Rating>& answers) {
+    std::set<std::string> annotators;
+    std::ranges::for_each(answers, [&](const Rating& answer) { annotators.insert(answer.annotator); });
+    groups_.push_back(
+        {name, answers_.table(answers), answers.size(), answers_.annotators.empty() ? 0 : annotators.size()});
+  }
+
+  void compare() {
+    split_ = people_.pilot ? split_answers(scores_, answers_, *people_.pilot) : Split();
+    for (const auto measure : measures_) {
+      const auto cells = cells_of(scores_, measure, answers_);
+      std::ranges::for_each(groups_, [&](const AnswerGroup& group) { add_cells(cells, group.table); });
+      if (cells.num_templates > 1) {
+        for (auto& scores : cells.by_template()) {
+          by_template_.push_back(
+              agreement_of({answers_.items.size(), std::move(scores), groups_.front().table.means()}));
+        }
+      }
+      if (people_.pilot) {
+        selected_.push_back(select_templates(cells, answers_, split_, *people_.pilot));
+      }
     }
   }
 
   void add_cells(const ScoreCells& cells, const AnswerTable& answers) {
-    const auto& rows = result_.rows;
-    const auto lists = base::mapped(rows, [&](const PeopleRow& row) { return row.cells(answers_.items.size()); });
+    const auto lists = base::mapped(rows_, [&](const PeopleRow& row) { return row.cells(answers_.items.size()); });
     const auto scores = cells.means();
     const auto ratings = answers.means();
-    const auto& bootstrap = result_.bootstrap;
     std::vector<std::vector<double>> taus(lists.size());
-    if (bootstrap.draws_annotators || bootstrap.draws_templates || bootstrap.draws_rephrasings) {
-      taus = bootstrap_tau(cells, answers, lists, bootstrap, scores_.ranks);
+    if (bootstrap_.draws_annotators || bootstrap_.draws_templates || bootstrap_.draws_rephrasings) {
+      taus = bootstrap_tau(cells, answers, lists, bootstrap_, scores_.ranks);
     }
-    auto compared = base::joined(share<PeopleCell>(scores_.ranks, rows.size(), [&](std::size_t row) {
-      const auto table = part_of(scores, ratings, lists[row], rows[row].items.size());
-      auto cell = cell_of(table, rows[row]);
-      add_interval(taus[row], drawn_degrees(cells, answers, lists[row], bootstrap), cell);
+    auto compared = base::joined(share<Cell>(scores_.ranks, rows_.size(), [&](std::size_t row) {
+      const auto table = part_of(scores, ratings, lists[row], rows_[row].items.size());
+      auto cell = cell_of(table, rows_[row]);
+      add_interval(taus[row], drawn_degrees(cells, answers, lists[row], bootstrap_), cell);
       return std::vector{cell};
     }));
-    std::map<PeopleRow::Kind, std::vector<PeopleCell*>> kinds;
+    std::map<PeopleRow::Kind, std::vector<Cell*>> kinds;
     for (std::size_t row = 0; row < compared.size(); ++row) {
-      kinds[rows[row].kind].push_back(&compared[row]);
+      kinds[rows_[row].kind].push_back(&compared[row]);
     }
     for (const auto& [kind, of_kind] : kinds) {
       stats::adjust_rows(
-          of_kind, [](const PeopleCell* cell) { return cell->shuffled.cited(); }, &PeopleCell::p_holm,
-          stats::Adjustment::holm);
+          of_kind, [](const Cell* cell) { return cell->shuffled.cited(); }, &Cell::p_holm, stats::Adjustment::holm);
     }
-    result_.cells.insert(result_.cells.end(), compared.begin(), compared.end());
+    cells_.insert(cells_.end(), compared.begin(), compared.end());
   }
 
-  PeopleCell cell_of(const RatedTable& table, const PeopleRow& row) const {
-    PeopleCell cell;
+  Cell cell_of(const RatedTable& table, const PeopleRow& row) const {
+    Cell cell;
     cell.agreement = agreement_of(table);
     if (row.kind == PeopleRow::Kind::subject) {
       cell.agreement.mean_tau = {};
     }
     if (cell.agreement.tau.defined()) {
-      const auto dimensions = blocks_of(result_.item_axis, "dimension", answers_.items, row.items);
-      const auto domains = blocks_of(result_.subject_axis, "domain", answers_.subjects, row.subjects);
-      cell.shuffled = shuffled_p(table, dimensions, domains, result_.shuffles);
+      const auto dimensions = blocks_of(*scores_.axes[item_axis], "dimension", answers_.items, row.items);
+      const auto domains = blocks_of(*scores_.axes[subject_axis], "domain", answers_.subjects, row.subjects);
+      cell.shuffled = shuffled_p(table, dimensions, domains, shuffles_);
     }
     return cell;
   }
 
-  void add_interval(std::span<const double> taus, double degrees, PeopleCell& cell) const {
+  void add_interval(std::span<const double> taus, double degrees, Cell& cell) const {
     const auto& tau = cell.agreement.tau;
     if (taus.empty() || !tau.defined()) {
       cell.interval.reason = taus.empty() ? stats::Reason::too_few : tau.reason;
@@ -394,28 +431,300 @@ class PeopleComparer {
     }
   }
 
+  results::AxisSchema group_axis() const {
+    return {"people_group", "whose answers", base::mapped(groups_, &AnswerGroup::name), {}};
+  }
+
+  results::AxisSchema row_axis() const {
+    const auto label_of = [](const PeopleRow& row) {
+      return row.kind == PeopleRow::Kind::pooled ? row.name : row.kind_name() + ": " + row.name;
+    };
+    return {"people_row",
+            "which cells: all, of one dimension of items, of one subject",
+            base::mapped(rows_, label_of),
+            {{"kind", "pooled, dimension or subject", base::mapped(rows_, &PeopleRow::kind_name)},
+             {"name", "of the dimension or subject", base::mapped(rows_, &PeopleRow::name)}}};
+  }
+
+  /// p values of tau, and what they assume.
+  void add_p(const RowColumns<Cell>& columns) const {
+    const auto draws = base::with_thousands(shuffles_.draws) +
+                       " seeded draws: 2 (b + 1) / (draws + 1), b: the fewer of those whose tau-b is at least, or at "
+                       "most, this one";
+    const auto add = [&](Role role, const std::string& name, const char* of, const std::string& what,
+                         const auto&... path) {
+      auto& column = columns(role, "tau_p_" + name, "1", what, path...);
+      column.of = of;
+      column.note = draws;
+    };
+    const auto add_shuffled = [&](const char* name, const std::string& moved, stats::Value ShuffledP::*which) {
+      add(Role::p, name, "tau", "two-sided p of people_tau: " + moved, &Cell::shuffled, which, &stats::Value::value);
+    };
+    add(Role::p, "cite", "tau",
+        "two-sided p of people_tau to cite: the larger one of items shuffled (within dimensions where there is such a "
+        "p) "
+        "and of subjects (within domains)",
+        &Cell::shuffled, &ShuffledP::cited);
+    add(Role::adjusted, "holm", "tau", "people_tau_p_cite adjusted among the rows of its kind (Holm)", &Cell::p_holm);
+    add_shuffled("items", "items shuffled, the same way in every subject", &ShuffledP::items);
+    add_shuffled("subjects", "subjects shuffled", &ShuffledP::subjects);
+    add_shuffled("dimensions", "items shuffled within their dimensions, and whole dimensions of one size",
+                 &ShuffledP::dimensions);
+    add_shuffled("domains", "subjects shuffled within their domains, and whole domains of one size",
+                 &ShuffledP::domains);
+    add(Role::low, "smallest", "tau_p_cite", "no people_tau_p_cite can be smaller with so many items and subjects",
+        &Cell::shuffled, &ShuffledP::smallest);
+    columns(Role::p, "tau_p_cells", "1", "two-sided p of people_tau; assumes independent cells", &Cell::agreement,
+            &Agreement::tau, &stats::Correlation::p)
+        .note = "too small where the cells of an item, or of a subject, move together: prefer people_tau_p_cite";
+  }
+
+  void add_columns(Finding& finding) const {
+    const RowColumns columns{finding, cells_};
+    const auto add = [&](Role role, const char* name, const std::string& what, const auto&... path) -> Column& {
+      return columns(role, name, "1", what, path...);
+    };
+    using stats::Correlation;
+    using stats::Precision;
+    using stats::Value;
+    const auto agreement = &Cell::agreement;
+    add(Role::value, "tau", "Kendall's tau-b of scores and people's means", agreement, &Agreement::tau,
+        &Correlation::value);
+    columns.interval(
+        {.what =
+             results::percent(comparison_.confidence) + " interval of the mean people_tau of other draws of as many",
+         .unit = "1",
+         .prefix = "tau_",
+         .note = drawn_words(bootstrap_) + " drawn with replacement, " + base::with_thousands(bootstrap_.replicates) +
+                 " replicates that vary as the means do; their percentiles, centred at people_tau"},
+        &Cell::interval);
+    add(Role::n, "n", "cells that are rated and scored", agreement, &Agreement::tau, &Correlation::n);
+    add(Role::status, "status", "why people_tau does not exist", agreement, &Agreement::tau, &Correlation::reason);
+    add(Role::status, "interval_status", "why the interval does not exist", &Cell::interval, &stats::Interval::reason)
+        .of = "tau";
+    add_p(columns);
+    add(Role::value, "tau_bias", "mean of people_tau over the replicates, minus people_tau", &Cell::bias).note =
+        "by so much the noise of means of so few annotators or templates lowers a tau-b of this size";
+    add(Role::value, "tau_mean", "mean of the subjects' own tau-b; not the same as people_tau", agreement,
+        &TableAgreement::mean_tau, &Value::value);
+    const auto add_correlation = [&](const std::string& name, const std::string& what, Correlation Agreement::*which) {
+      columns(Role::value, name, "1", what, agreement, which, &Correlation::value);
+      columns(Role::p, name + "_p_cells", "1", "two-sided p of people_" + name + "; assumes independent cells",
+              agreement, which, &Correlation::p)
+          .of = name;
+    };
+    add_correlation("pearson", "Pearson's r", &Agreement::pearson);
+    add_correlation("spearman", "Spearman's rho", &Agreement::spearman);
+    const auto precision = &Agreement::precision;
+    add(Role::value, "precision_at_3", "mean of people_precision_top_3 and people_precision_bottom_3", agreement,
+        precision, &Precision::mean, &Value::value)
+        .note = "equal scores: the earlier item first; a rating at the scale's middle counts for neither pole";
+    add(Role::value, "precision_top_3", "share of the three highest scores rated above the middle; mean over subjects",
+        agreement, precision, &Precision::top, &Value::value);
+    add(Role::value, "precision_bottom_3",
+        "share of the three lowest scores rated below the middle; mean over subjects", agreement, precision,
+        &Precision::bottom, &Value::value);
+    add(Role::value, "precision_at_3_chance", "people_precision_at_3 of scores in random order", agreement, precision,
+        &Precision::chance, &Value::value);
+  }
+
+  /// Which question each number answers.
+  std::string notes_of_figures() const {
+    const auto drawn = drawn_words(bootstrap_);
+    return (drawn.empty() ? std::string("No interval: there is nothing to draw.")
+                          : "low, high: " + results::percent(comparison_.confidence) + " interval, " + drawn +
+                                " drawn with replacement: the mean tau-b of other draws of as many.") +
+           " p cite: two-sided, the larger of two: items shuffled (the same way in every subject; within their "
+           "dimensions, where they have any) and subjects shuffled (within their domains), " +
+           base::with_thousands(shuffles_.draws) +
+           " draws each. p Holm: adjusted among the rows of one kind. P@3: mean over subjects; chance: P@3 of scores "
+           "in "
+           "random order.";
+  }
+
+  std::vector<std::string> warnings() const {
+    constexpr double much = 0.05;  // of tau
+    std::vector<std::string> warnings;
+    std::vector<std::string> noisy;
+    double smallest = 0;
+    bool has_small_blocks = false;
+    for (std::size_t measure = 0; measure < measures_.size(); ++measure) {
+      const auto& cell = cells_[measure * groups_.size() * rows_.size()];  // all annotators, all cells
+      if (std::abs(cell.bias) > much * std::abs(cell.agreement.tau.value)) {
+        noisy.push_back(measure_axis_.labels[measure]);
+      }
+      smallest = std::fmax(smallest, cell.shuffled.smallest);
+      const auto lacks = [](const stats::Value& within, const stats::Value& free) {
+        return free.defined() && !within.defined();
+      };
+      has_small_blocks = has_small_blocks || lacks(cell.shuffled.dimensions, cell.shuffled.items) ||
+                         lacks(cell.shuffled.domains, cell.shuffled.subjects);
+    }
+    if (answers_.subjects.size() < few_subjects) {
+      warnings.push_back(few_subjects_warning(measures_.size(), measures_.size()));
+    }
+    if (smallest > ShuffledP::level / 5) {
+      warnings.push_back("With so few items or subjects no p of the pooled tau-b (people_tau_p_cite) is below " +
+                         results::p_value(smallest) + ".");
+    }
+    if (has_small_blocks) {
+      warnings.emplace_back(
+          "Items have no dimensions, or subjects no domains, or too few to be shuffled: p cite then allows for items "
+          "(subjects) that move together in all subjects (items), not for groups of them.");
+    }
+    if (!noisy.empty()) {
+      warnings.push_back("Noise lowers tau-b by more than a twentieth (people_tau_bias) in " +
+                         results::first_names(noisy, 3) +
+                         ": endless annotators and templates would agree more than the interval says.");
+    }
+    return warnings;
+  }
+
+  Finding figures() const {
+    Finding finding{.name = "people",
+                    .axes = {measure_axis_, group_axis(), row_axis()},
+                    .notes = notes_of_figures(),
+                    .warnings = warnings()};
+    add_columns(finding);
+    finding.views = {
+        {"Agreement with people: ",
+         table_columns("cells: name, tau-b: tau, low: tau_low, high: tau_high, p cite: tau_p_cite, p Holm: "
+                       "tau_p_holm, n, P@3: precision_at_3, chance: precision_at_3_chance"),
+         "tau_p_cite",
+         {"measure", "kind"}}};
+    if (groups_.size() > 1) {
+      finding.views.front().columns.insert(finding.views.front().columns.begin(), {"people_group", "people"});
+    }
+    std::vector<std::string> claims;
+    for (const auto& measure : measure_axis_.labels) {
+      for (const auto& group : groups_) {
+        for (const auto& row : rows_) {
+          const auto& tau = cells_[claims.size()].agreement.tau;
+          claims.push_back(row.kind != PeopleRow::Kind::pooled
+                               ? ""
+                               : results::in_words(measure) + (tau.value < 0 ? " reverses" : " follows") +
+                                     " the order of people's means" + (groups_.size() > 1 ? " of " + group.name : ""));
+        }
+      }
+    }
+    finding.question = {{.claims = std::move(claims),
+                         .value = "tau",
+                         .counted = "cell",
+                         .name = "tau-b",
+                         .least = "tau_p_smallest",
+                         .nothing = "agreement"}};
+    const auto& all = groups_.front();
+    const auto who = all.num_annotators == 0 ? base::counted(all.num_answers, "mean")
+                                             : base::counted(all.num_answers, "answer") + " of " +
+                                                   base::counted(all.num_annotators, "annotator");
+    finding.sentences.push_back({"", "Agreement with people, tau-b over " +
+                                         base::counted(answers_.subjects.size(), "subject") + " x " +
+                                         base::counted(answers_.items.size(), "item") + " (" + who + ")."});
+    for (const auto& note : notes_) {
+      finding.sentences.push_back({"", "Ratings: " + note + "."});
+    }
+    return finding;
+  }
+
+  /// What people said.
+  Finding means_of_people() const {
+    const auto num_items = scores_.length(item_axis);
+    std::vector<double> means;  // of the whole score table; NaN: not rated
+    for (const auto& group : groups_) {
+      const auto first = means.size();
+      means.resize(first + scores_.length(subject_axis) * num_items, stats::nan);
+      for (std::size_t cell = 0; const auto mean : group.table.means()) {
+        const auto subject = answers_.subjects[cell / answers_.items.size()];
+        means[first + subject * num_items + answers_.items[cell++ % answers_.items.size()]] = mean;
+      }
+    }
+    Finding found{.name = "people_mean", .axes = {group_axis(), *scores_.axes[subject_axis], *scores_.axes[item_axis]}};
+    found.add(Role::value, means, "", "1", "people's mean, 0: left pole, 100: right pole").note =
+        source_of_ratings(people_.ratings);
+    return found;
+  }
+
+  Finding numbers_of_answers() const {
+    Finding found{.name = "people_num", .axes = {group_axis()}};
+    found.add(Role::value, groups_, "annotators", "1", "annotators; 0: the table holds means",
+              &AnswerGroup::num_annotators);
+    found.add(Role::value, groups_, "answers", "1", "answers about subjects and items of the result",
+              &AnswerGroup::num_answers);
+    return found;
+  }
+
+  Finding templates() const {
+    Finding finding{.name = "people_template", .axes = {measure_axis_, *scores_.axes[template_axis]}};
+    add_judged(finding, by_template_, ", in the template alone");
+    finding.views = {
+        {"Agreement with people by template: ",
+         table_columns("template: " + scores_.axes[template_axis]->name + ", tau-b: tau, n, P@3: precision_at_3"),
+         "-tau"}};
+    finding.notes =
+        "Templates chosen by these figures agree less with other people: statistics.people.selection judges "
+        "them on data that did not choose.";
+    return finding;
+  }
+
+  Finding selection() const {
+    Finding finding{.name = "people_selection",
+                    .axes = {measure_axis_,
+                             {"people_choice", "which templates", {"chosen", "all"}, {}},
+                             {"people_part", "which answers", {"pilot", "held out"}, {}}}};
+    std::vector<TableAgreement> judged;
+    for (std::size_t measure = 0; measure < selected_.size(); ++measure) {
+      const auto& [choice, of_choices] = selected_[measure];
+      const auto of_measure = base::joined(of_choices);
+      judged.insert(judged.end(), of_measure.begin(), of_measure.end());
+      const auto& label = measure_axis_.labels[measure];
+      const auto names =
+          choice ? base::join(scores_.axes[template_axis]->part(choice->templates).labels, " + ") : "none has a tau-b";
+      finding.sentences.push_back(
+          {label, "Templates chosen on a pilot (" + split_.description + ") by " + label + ": " + names + "."});
+    }
+    add_judged(finding, judged, ", by the part of the answers");
+    finding.views = {
+        {"Templates chosen on a pilot: ",
+         table_columns("templates: people_choice, answers: people_part, tau-b: tau, n, P@3: precision_at_3")}};
+    finding.notes =
+        "pilot: on the answers that chose the templates, so it flatters; held out: on those that share neither "
+        "subjects nor annotators with the pilot, where it names both.";
+    return finding;
+  }
+
+  Finding selected_templates() const {
+    std::vector<std::int32_t> chosen;
+    for (const auto& [choice, judged] : selected_) {
+      for (std::size_t place = 0; place < scores_.length(template_axis); ++place) {
+        chosen.push_back(choice && base::contains(choice->templates, place) ? 1 : 0);
+      }
+    }
+    Finding finding{.name = "people_selected", .axes = {measure_axis_, *scores_.axes[template_axis]}};
+    finding.add(Role::value, chosen, "", "1", "1: the pilot (" + split_.description + ") chose this template");
+    return finding;
+  }
+
   const Scores& scores_;
   const sweep::Comparison& comparison_;
   const People& people_;
+  std::vector<std::size_t> measures_;  ///< places on the table's axis
+  results::AxisSchema measure_axis_;   ///< of the chosen ones
   Answers answers_;
-  std::vector<AnswerTable> tables_;  ///< [group]
-  PeopleAgreement result_;
+  std::vector<AnswerGroup> groups_;  ///< all, then each subgroup
+  std::vector<PeopleRow> rows_;
+  std::vector<std::string> notes_;  ///< what was notable in the table, and what did not match
+  BootstrapSettings bootstrap_;
+  stats::ShuffleSettings shuffles_;
+  Split split_;                              ///< where a pilot is named
+  std::vector<Cell> cells_;                  ///< [measure, group, row]
+  std::vector<TableAgreement> by_template_;  ///< [measure, template]; none where there is one template
+  std::vector<SelectedTemplates> selected_;  ///< [measure]; none where no pilot is named
 };
 
 }  // namespace
 
-CellList PeopleRow::cells(std::size_t num_items) const {
-  CellList list;
-  for (const auto subject : subjects) {
-    for (const auto item : items) {
-      list.push_back(subject * num_items + item);
-    }
-  }
-  return list;
-}
-
-PeopleAgreement agree_with_people(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
-  return PeopleComparer(scores, comparison, seed).compare();
+std::vector<Finding> agree_with_people(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed) {
+  return PeopleComparer(scores, comparison, seed).take();
 }
 
 }  // namespace stereosweep::findings

@@ -2,16 +2,13 @@
 // permutation p, subgroups of annotators side by side, and templates that are chosen on a pilot. Knows no probe.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "findings/Finding.hpp"
-#include "findings/people/Agreement.hpp"
+#include "findings/people/RatingsFile.hpp"
 #include "findings/sharing/KeptPieces.hpp"
 #include "stats/Bootstrap.hpp"
 #include "stats/RateInterval.hpp"
@@ -21,21 +18,13 @@ namespace stereosweep::findings {
 
 // People's answers about subjects on items: and their means.
 
-/// By places; a mean is the answer of one annotator.
-struct PlacedAnswer {
-  std::size_t subject = 0;
-  std::size_t item = 0;
-  std::size_t annotator = 0;
-  double value = 0;           ///< on the table's scale
-  std::string subgroup = {};  ///< of annotators; "": none
-};
-
 /// [column]: mean of the numbers that are there; NaN: none.
 std::vector<double> means_of_columns(std::span<const double> table, std::size_t num_columns);
 
 class AnswerTable {
  public:
-  AnswerTable(std::span<const PlacedAnswer> answers, std::size_t num_subjects, std::size_t num_items,
+  /// Of these subjects and items, by their places; a mean is the answer of one annotator.
+  AnswerTable(std::span<const Rating> answers, std::size_t num_subjects, std::size_t num_items,
               const stats::ScaleEnds& scale);
 
   /// [subject, item], 0 (left pole) .. 100 (right pole); NaN: nobody answered. Averaged on the table's scale, so that
@@ -117,65 +106,9 @@ double drawn_degrees(const ScoreCells& scores, const AnswerTable& answers, const
 /// Reasons as stats::percentile_interval; `constant`: all replicates are equal.
 stats::Interval tau_interval(std::span<const double> replicates, double tau, double degrees, double confidence);
 
-/// Which cells: all, those of the items of one dimension, those of one subject.
-struct PeopleRow {
-  enum class Kind : std::uint8_t { pooled, dimension, subject };
-  Kind kind = Kind::pooled;
-  std::string name;
-  std::vector<std::size_t> subjects;  ///< places among the rated ones
-  std::vector<std::size_t> items;
-
-  CellList cells(std::size_t num_items) const;
-};
-
-/// One measure, group of annotators and row.
-struct PeopleCell {
-  TableAgreement agreement;  ///< without `mean_tau` of one subject's row
-  ShuffledP shuffled;
-  double p_holm = stats::nan;  ///< `shuffled.cited()`, adjusted among the rows of its kind
-  /// Of the tau that as many other annotators, templates and rephrasings would have on average (`tau_interval`).
-  stats::Interval interval{stats::nan, stats::nan, stats::Reason::too_few};
-  double bias = stats::nan;  ///< mean of the replicates minus tau: by so much noise would lower a tau of this size
-};
-
-/// Templates that the pilot chose for one measure, and how the pilot and the rest judge them.
-struct SelectedTemplates {
-  std::optional<TemplateChoice> choice;
-  std::array<std::array<TableAgreement, 2>, 2> judged;  ///< [chosen, all templates][pilot, held out]
-};
-
-struct PeopleAgreement {
-  std::vector<std::size_t> measures;        ///< places on the table's axis
-  results::AxisSchema measure_axis;         ///< of the chosen ones
-  std::vector<std::string> groups;          ///< "all", then "COLUMN: VALUE" of each subgroup
-  std::vector<std::size_t> num_annotators;  ///< [group]; 0: the table holds means
-  std::vector<std::size_t> num_answers;     ///< [group]
-  std::vector<PeopleRow> rows;
-  std::vector<PeopleCell> cells;  ///< [measure, group, row]
-  std::vector<double> means;      ///< [group, subject, item] of the whole score table; NaN: not rated
-  results::AxisSchema subject_axis;
-  results::AxisSchema item_axis;
-  results::AxisSchema template_axis;
-  std::vector<TableAgreement> by_template;  ///< [measure, template]; none where there is one template
-  std::vector<SelectedTemplates> selected;  ///< [measure]; none where no pilot is named
-  std::string pilot;                        ///< in words: of whom, of what
-  std::size_t num_subjects = 0;             ///< that are rated
-  std::size_t num_items = 0;
-  std::string source;              ///< of the ratings
-  std::vector<std::string> notes;  ///< what was notable in the table, and what did not match
-  BootstrapSettings bootstrap;
-  stats::ShuffleSettings shuffles;
-
-  const PeopleCell& cell(std::size_t measure, std::size_t group, std::size_t row) const {
-    return cells[(measure * groups.size() + group) * rows.size() + row];
-  }
-};
-
-/// Needs `comparison.people`. Throws InputError for a table that cannot be used, and for labels that there are not.
-PeopleAgreement agree_with_people(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed);
-
-/// people_mean, how many answered, the figures over (measure, people_group, people_row), those of single templates and,
-/// with a pilot, people_selection and people_selected.
-std::vector<Finding> findings_of(const PeopleAgreement& people, const sweep::Comparison& comparison);
+/// Needs `comparison.people`: the figures over (measure, people_group, people_row), people_mean, how many answered, the
+/// figures of single templates and, with a pilot, people_selection and people_selected. Throws InputError for a table
+/// that cannot be used, and for labels that there are not.
+std::vector<Finding> agree_with_people(const Scores& scores, const sweep::Comparison& comparison, std::uint64_t seed);
 
 }  // namespace stereosweep::findings

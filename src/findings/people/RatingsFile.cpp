@@ -20,17 +20,15 @@ namespace stereosweep::findings {
 
 namespace {
 
-struct Poles {
-  std::string left;
-  std::string right;
-};
+/// Left and right, as names are compared.
+using Poles = std::pair<std::string, std::string>;
 
 std::optional<Poles> poles_of(std::string_view label) {
   const auto dash = label.find(" - ");
   if (dash == std::string_view::npos) {
     return std::nullopt;
   }
-  return Poles{normalised(label.substr(0, dash)), normalised(label.substr(dash + 3))};
+  return Poles(normalised(label.substr(0, dash)), normalised(label.substr(dash + 3)));
 }
 
 bool nearly(const std::string& word, const std::string& other) {
@@ -38,24 +36,26 @@ bool nearly(const std::string& word, const std::string& other) {
   return word == other || !base::did_you_mean(word, candidates).empty();
 }
 
-/// A pair of the job, and whether the table names its right pole first.
+/// A pair of the job.
 struct PairMatch {
   std::size_t item = 0;
-  enum class Direction { as_is, turned } direction = Direction::as_is;
-  std::string note;
+  std::string note = {};
+  bool is_turned = false;  ///< the table names its right pole first
 };
 
 class NameMatcher {
  public:
-  /// Both are borrowed.
-  NameMatcher(const sweep::People& asked, const RatedNames& names)
-      : aliases_(asked.aliases), names_(names), subjects_(names.subjects) {
+  /// All are borrowed.
+  NameMatcher(const sweep::People& asked, const std::vector<std::string>& subjects, const results::AxisSchema& items)
+      : aliases_(asked.aliases), item_names_(items.labels), subjects_(subjects), labels_(items.labels) {
     for (std::size_t alias = 0; alias < aliases_.size(); ++alias) {
       alias_places_.add(aliases_[alias].first, alias);
     }
-    for (std::size_t item = 0; item < names.items.size(); ++item) {
-      labels_.add(names.items[item].label, item);
-      poles_.push_back({normalised(names.items[item].left), normalised(names.items[item].right)});
+    for (std::size_t item = 0; item < items.labels.size(); ++item) {
+      const auto pole = [&](const char* side) {
+        return normalised(items.find_coordinate(side) == nullptr ? items.labels[item] : items.value(side, item));
+      };
+      poles_.emplace_back(pole("left"), pole("right"));
     }
   }
 
@@ -64,10 +64,10 @@ class NameMatcher {
   std::optional<PairMatch> pair(const std::string& name) const {
     const auto& label = unaliased(name);
     if (const auto place = labels_.find(label)) {
-      return PairMatch{*place, PairMatch::Direction::as_is, ""};
+      return PairMatch{*place};
     }
     const auto poles = poles_of(label);
-    return poles ? match({known(poles->left), known(poles->right)}, name) : std::nullopt;
+    return poles ? match({known(poles->first), known(poles->second)}, name) : std::nullopt;
   }
 
  private:
@@ -81,24 +81,24 @@ class NameMatcher {
   std::optional<PairMatch> match(const Poles& poles, const std::string& name) const {
     std::vector<PairMatch> near;
     for (std::size_t pair = 0; pair < poles_.size(); ++pair) {
-      const auto& ours = poles_[pair];
-      const auto& label = names_.items[pair].label;
-      if (poles.left == ours.left && poles.right == ours.right) {
-        return PairMatch{pair, PairMatch::Direction::as_is, ""};
+      const auto& [left, right] = poles_[pair];
+      const auto& label = item_names_[pair];
+      if (poles == poles_[pair]) {
+        return PairMatch{pair};
       }
-      if (poles.left == ours.right && poles.right == ours.left) {
-        return PairMatch{pair, PairMatch::Direction::turned, "'" + name + "' is '" + label + "' turned round"};
+      if (poles == Poles(right, left)) {
+        return PairMatch{pair, "'" + name + "' is '" + label + "' turned round", true};
       }
-      if ((poles.left == ours.left && nearly(poles.right, ours.right)) ||
-          (poles.right == ours.right && nearly(poles.left, ours.left))) {
-        near.push_back({pair, PairMatch::Direction::as_is, "'" + name + "' is taken for '" + label + "'"});
+      if ((poles.first == left && nearly(poles.second, right)) ||
+          (poles.second == right && nearly(poles.first, left))) {
+        near.push_back({pair, "'" + name + "' is taken for '" + label + "'"});
       }
     }
     return near.size() == 1 ? std::optional(near.front()) : std::nullopt;
   }
 
   const std::vector<std::pair<std::string, std::string>>& aliases_;
-  const RatedNames& names_;
+  const std::vector<std::string>& item_names_;
   NameIndex alias_places_;
   NameIndex subjects_;
   NameIndex labels_;
@@ -131,15 +131,16 @@ struct RatingColumns {
 class RatingReader {
  public:
   /// All are borrowed. Throws InputError where the table cannot be read or lacks a column.
-  RatingReader(const sweep::People& asked, const RatedNames& names, const RatingColumns& columns,
-               base::Problems& problems)
+  RatingReader(const sweep::People& asked, const std::vector<std::string>& subjects, const results::AxisSchema& items,
+               const RatingColumns& columns, base::Problems& problems)
       : asked_(asked),
-        names_(names),
+        subjects_(subjects),
+        items_(items.labels),
         columns_(columns),
         headline_("the human ratings " + asked.ratings + " cannot be used:"),
         problems_(problems),
         table_(config::read_table(asked.ratings, problems)),
-        matcher_(asked, names) {
+        matcher_(asked, subjects, items) {
     problems_.raise_if_any(headline_);
     find_columns();
     problems_.raise_if_any(headline_);
@@ -256,9 +257,9 @@ class RatingReader {
     if (rating.subject && pair) {
       known_.push_back(*value);
     }
-    rating.mean = pair && pair->direction == PairMatch::Direction::turned ? low + high - *value : *value;
-    const auto group_name = rating.subject ? names_.subjects[*rating.subject] : row[groups_.front()];
-    const auto pair_name = pair ? names_.items[pair->item].label : row[*pair_];
+    rating.mean = pair && pair->is_turned ? low + high - *value : *value;
+    const auto group_name = rating.subject ? subjects_[*rating.subject] : row[groups_.front()];
+    const auto pair_name = pair ? items_[pair->item] : row[*pair_];
     if (annotator_ && rating.annotator.empty()) {
       problems_.add(place, "an answer of nobody", "the column 'annotator' is empty");
     } else if (!seen_.emplace(group_name, pair_name, rating.annotator).second) {
@@ -271,7 +272,8 @@ class RatingReader {
   }
 
   const sweep::People& asked_;
-  const RatedNames& names_;
+  const std::vector<std::string>& subjects_;
+  const std::vector<std::string>& items_;
   const RatingColumns& columns_;
   std::string headline_;
   base::Problems& problems_;
@@ -290,14 +292,15 @@ class RatingReader {
 
 }  // namespace
 
-Ratings read_ratings(const sweep::People& asked, const RatedNames& names) {
+Ratings read_ratings(const sweep::People& asked, const std::vector<std::string>& subjects,
+                     const results::AxisSchema& items) {
   base::Problems problems;
   const RatingColumns columns = {{"group", "subject"}, {"pair", "item"}};
-  return RatingReader(asked, names, columns, problems).read();
+  return RatingReader(asked, subjects, items, columns, problems).read();
 }
 
 std::string doubt_of_scale(const sweep::People& asked) {
-  return doubt_of_scale(base::mapped(read_ratings(asked, {}).rows, &Rating::mean), asked);
+  return doubt_of_scale(base::mapped(read_ratings(asked, {}, {}).rows, &Rating::mean), asked);
 }
 
 std::string source_of_ratings(const std::string& path) {
@@ -308,12 +311,9 @@ std::string source_of_ratings(const std::string& path) {
 DimensionMeans read_dimension_means(const std::string& path, const std::vector<std::string>& subjects,
                                     const std::vector<std::string>& dimensions) {
   const sweep::People asked{.ratings = path, .low = -HUGE_VAL, .high = HUGE_VAL};
-  const RatedNames names{subjects, base::mapped(dimensions, [](const auto& label) {
-                           return RatedNames::Item{label, label, label};
-                         })};
   const RatingColumns columns = {{"group", "identity"}, {"dimension"}, false};
   base::Problems problems;
-  const auto ratings = RatingReader(asked, names, columns, problems).read();
+  const auto ratings = RatingReader(asked, subjects, {"", "", dimensions, {}}, columns, problems).read();
   DimensionMeans found{.means = std::vector<double>(subjects.size() * dimensions.size(), stats::nan),
                        .unmatched = ratings.unmatched_groups};
   std::ranges::for_each(ratings.unmatched_pairs, [&](const auto& name) { base::add_once(found.unmatched, name); });

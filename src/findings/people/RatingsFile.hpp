@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "results/RawBlock.hpp"
 #include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {
@@ -29,24 +30,15 @@ struct Ratings {
   std::vector<std::string> notes;
 };
 
-/// What the table's rows are held against.
-struct RatedNames {
-  std::vector<std::string> subjects;
-  struct Item {
-    std::string label;
-    std::string left;
-    std::string right;
-  };
-  std::vector<Item> items;
-};
-
-/// Reads the table. First line: column names. Subjects stand in the columns whose name begins with "group" (the first
-/// that is known counts), else "subject"; items ("left - right") in `pair`, else `item`; single answers in `rating`
-/// where there is a column `annotator`, else means in `mean`, else in the first column whose name begins with "mean".
-/// Names are compared without case, hyphens and repeated spaces, after the aliases; an item also matches with one pole
-/// spelt slightly otherwise, or turned round. Throws InputError with every bad row: no number, out of the scale, a cell
-/// twice (of one annotator), and for columns or values that `asked` names and the table does not have.
-Ratings read_ratings(const sweep::People& asked, const RatedNames& names);
+/// Reads the table, held against these subjects and items (`left` and `right`: their poles). First line: column names.
+/// Subjects stand in the columns whose name begins with "group" (the first that is known counts), else "subject"; items
+/// ("left - right") in `pair`, else `item`; single answers in `rating` where there is a column `annotator`, else means
+/// in `mean`, else in the first column whose name begins with "mean". Names are compared without case, hyphens and
+/// repeated spaces, after the aliases; an item also matches with one pole spelt slightly otherwise, or turned round.
+/// Throws InputError with every bad row: no number, out of the scale, a cell twice (of one annotator), and for columns
+/// or values that `asked` names and the table does not have.
+Ratings read_ratings(const sweep::People& asked, const std::vector<std::string>& subjects,
+                     const results::AxisSchema& items);
 
 /// A sentence where the answers seem to be on another scale than the one that `asked` says; else "". Throws InputError
 /// as read_ratings.
