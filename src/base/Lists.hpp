@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <iterator>
+#include <numeric>
 #include <ranges>
 #include <type_traits>
 #include <vector>
@@ -29,6 +31,26 @@ auto joined(const Range& range, Read read = {}) {
     all.insert(all.end(), list.begin(), list.end());
   }
   return all;
+}
+
+/// The elements that `holds` is true of.
+template <class Range>
+auto filtered(const Range& range, const auto& holds) {
+  std::vector<std::ranges::range_value_t<Range>> some;
+  std::ranges::copy_if(range, std::back_inserter(some), holds);
+  return some;
+}
+
+/// 0, 1, 2, ... below `count`.
+inline std::vector<std::size_t> places_below(std::size_t count) {
+  std::vector<std::size_t> places(count);
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  return places;
+}
+
+/// Those of them that `holds` is true of.
+std::vector<std::size_t> places_where(std::size_t count, const auto& holds) {
+  return filtered(std::views::iota(std::size_t{0}, count), holds);
 }
 
 /// Whether the list holds the value.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "base/text/Utf8.hpp"
 
@@ -172,13 +173,8 @@ std::string write_chat(const ChatTemplate& chat, std::span<const Message> messag
 }
 
 std::vector<std::string> control_tokens_in(const ChatTemplate& chat, std::string_view content) {
-  std::vector<std::string> found;
-  for (const auto& token : chat.control_tokens) {
-    if (content.find(token) != std::string_view::npos) {
-      found.push_back(token);
-    }
-  }
-  return found;
+  const auto is_there = [&](const auto& token) { return content.find(token) != std::string_view::npos; };
+  return base::filtered(chat.control_tokens, is_there);
 }
 
 std::vector<Message> system_messages(const ChatTemplate& chat, const std::string& system) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <numeric>
 #include <optional>
 
 #include "base/Lists.hpp"
@@ -170,8 +169,7 @@ void compare_rows(std::span<MeanRow> rows) {
 }  // namespace
 
 std::vector<std::int32_t> evidence_ranks(std::span<const double> p, std::span<const double> effects) {
-  std::vector<std::size_t> order(p.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  auto order = base::places_below(p.size());
   const auto key = [&](std::size_t place) {  // NaN has no order
     return std::pair(std::isnan(p[place]) ? 2 : p[place], std::isnan(effects[place]) ? 1 : -std::abs(effects[place]));
   };

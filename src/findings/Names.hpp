@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/Lists.hpp"
 #include "findings/Scores.hpp"
 #include "sweep/Keys.hpp"
 
@@ -47,16 +48,7 @@ struct Selected {
   std::vector<bool> takes;
 };
 
-/// Places below `count` that `holds` is true of, ascending.
-std::vector<std::size_t> places_where(std::size_t count, const auto& holds) {
-  std::vector<std::size_t> places;
-  for (std::size_t place = 0; place < count; ++place) {
-    if (holds(place)) {
-      places.push_back(place);
-    }
-  }
-  return places;
-}
+using base::places_where;
 
 /// Places of the values that are equal to `value`, ascending.
 template <class Value>

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <numeric>
 #include <type_traits>
 #include <utility>
 
@@ -197,8 +196,7 @@ void RawDigest::add(const RawBlock& contexts) {
 }
 
 base::Digest RawDigest::finish() {
-  std::vector<std::size_t> order(cubes_.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  auto order = base::places_below(cubes_.size());
   std::sort(order.begin(), order.end(), [&](auto left, auto right) { return cubes_[left].name < cubes_[right].name; });
   base::Sha256 all;
   for (const auto index : order) {

@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "base/Lists.hpp"
+
 namespace stereosweep::stats {
 namespace {
 
@@ -32,8 +34,7 @@ struct RowOfUnit {
 }  // namespace
 
 std::vector<std::size_t> joined_units(std::size_t num_units, std::size_t num_cells, const UnitScores& scores_of) {
-  std::vector<std::size_t> first(num_units);
-  std::iota(first.begin(), first.end(), std::size_t{0});
+  auto first = base::places_below(num_units);
   std::vector<std::size_t> in(num_cells, num_units);
   for (bool changed = true; std::exchange(changed, false);) {
     each_score(num_units, scores_of, [&](std::size_t unit, std::size_t cell, double) {

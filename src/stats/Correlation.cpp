@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "stats/TauCounter.hpp"
 
 namespace stereosweep::stats {
@@ -146,8 +147,7 @@ namespace {
 /// Share of the first k of a ranking for which `right` holds.
 template <class Before, class Right>
 Value share(std::size_t k, std::size_t n, Before before, Right right) {
-  std::vector<std::size_t> order(n);
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  auto order = base::places_below(n);
   std::stable_sort(order.begin(), order.end(), before);
   const auto hits = std::count_if(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(k), right);
   return {static_cast<double>(hits) / static_cast<double>(k), Reason::ok};

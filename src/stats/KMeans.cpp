@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "base/Random.hpp"
 
 namespace stereosweep::stats {
@@ -67,8 +68,7 @@ class Restart {
   }
 
   void start_random() {
-    std::vector<std::size_t> order(points_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
+    auto order = base::places_below(points_.size());
     for (std::size_t i = 0; i < num_clusters_; ++i) {  // the first steps of a Fisher-Yates shuffle
       const auto rest = base::random_below(order.size() - i, settings_.seed, stream_, counter_++);
       std::swap(order[i], order[i + static_cast<std::size_t>(rest)]);

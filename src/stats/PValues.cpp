@@ -9,6 +9,8 @@
 #include <limits>
 #include <numbers>
 
+#include "base/Lists.hpp"
+
 namespace stereosweep::stats {
 
 namespace {
@@ -76,12 +78,7 @@ double log10_factor(std::size_t rank, std::size_t count, double harmonic, Adjust
 
 std::vector<double> adjusted_p(std::span<const double> p, Adjustment adjustment) {
   const auto log10_p = base::mapped(p, [](double value) { return std::log10(value); });
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < log10_p.size(); ++i) {
-    if (!std::isnan(log10_p[i])) {
-      order.push_back(i);
-    }
-  }
+  auto order = base::places_where(log10_p.size(), [&](auto i) { return !std::isnan(log10_p[i]); });
   std::stable_sort(order.begin(), order.end(), [&](auto left, auto right) { return log10_p[left] < log10_p[right]; });
   std::vector<double> adjusted(log10_p.size(), std::numeric_limits<double>::quiet_NaN());
   double harmonic = 1;

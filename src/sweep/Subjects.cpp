@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -105,8 +104,7 @@ class Crossing {
   }
 
   void add_orders(const Groups& groups) {
-    std::vector<std::size_t> places(groups.size());
-    std::iota(places.begin(), places.end(), std::size_t{0});
+    auto places = base::places_below(groups.size());
     do {
       add(base::mapped(places, [&](std::size_t place) { return groups[place]; }));
     } while (rule_.both_orders && std::ranges::next_permutation(places).found);

@@ -22,6 +22,13 @@ TEST(Lists, AreMadeOfOthers) {
   EXPECT_THAT(joined(rows, &Row::numbers), ElementsAre(1, 2, 2));
   EXPECT_THAT(joined(std::vector<std::vector<int>>{{3}, {}, {1}}), ElementsAre(3, 1));
   EXPECT_THAT(joined(std::vector<Row>(), &Row::numbers), IsEmpty());
+  EXPECT_THAT(filtered(std::vector{3, 4, 6}, [](int number) { return number % 2 == 0; }), ElementsAre(4, 6));
+}
+
+TEST(Lists, OfPlaces) {
+  EXPECT_THAT(places_below(3), ElementsAre(0U, 1U, 2U));
+  EXPECT_THAT(places_below(0), IsEmpty());
+  EXPECT_THAT(places_where(5, [](std::size_t place) { return place % 3 == 1; }), ElementsAre(1U, 4U));
 }
 
 TEST(Lists, TakeAValueOnce) {

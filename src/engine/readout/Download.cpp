@@ -5,8 +5,9 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
+
+#include "base/Lists.hpp"
 
 namespace stereosweep::engine {
 
@@ -18,8 +19,7 @@ Download::Download(std::vector<at::Tensor> parts) : parts_(std::move(parts)) {
   if (device.is_cpu()) {
     return;
   }
-  std::vector<std::size_t> order(parts_.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  auto order = base::places_below(parts_.size());
   // The widest numbers first: then each part begins at a multiple of the width of its numbers.
   std::ranges::stable_sort(order, std::ranges::greater(), [&](std::size_t i) { return parts_[i].element_size(); });
   std::vector<at::Tensor> words;

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -306,9 +305,7 @@ class Correlator {
   }
 
   void add_rows(const CorrelationPlan& plan, std::size_t measure) {
-    std::vector<std::size_t> all(scores_.length(subject_axis));
-    std::iota(all.begin(), all.end(), std::size_t{0});
-    add_rows(plan, measure, all, all_subjects);
+    add_rows(plan, measure, base::places_below(scores_.length(subject_axis)), all_subjects);
     if (plan.request->within == CorrelationRequest::Within::none) {
       return;
     }

@@ -2,7 +2,6 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <numeric>
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
@@ -258,8 +257,7 @@ std::vector<Finding> findings_of(const Decisions& decisions, const sweep::Compar
   for (const auto& passes : decisions.passes) {
     finding.answers.push_back({passes.measure, summary_of(decisions, passes)});
   }
-  std::vector<std::size_t> order(rows.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  auto order = base::places_below(rows.size());
   finding.sort("p", order);
   std::vector<std::string> items;
   std::ranges::for_each(rows, [&](const DecidedRow& row) { base::add_once(items, row.item); });

@@ -279,22 +279,14 @@ std::vector<std::string> decision_names() {
 
 std::vector<std::size_t> asked_items(const Scores& axes, const ContrastPlan& plan, std::size_t measure,
                                      const DecideRequest& request) {
-  std::vector<std::size_t> items;
-  for (std::size_t item = 0; item < axes.length(item_axis); ++item) {
-    if (request.asks(name_of(axes, plan, measure, item))) {
-      items.push_back(item);
-    }
-  }
-  return items;
+  const auto is_asked = [&](std::size_t item) { return request.asks(name_of(axes, plan, measure, item)); };
+  return base::places_where(axes.length(item_axis), is_asked);
 }
 
 std::vector<DecideRequest::Row> rows_left_by(const Decisions& decisions) {
+  const auto is_left = [](const DecidedRow& row) { return !is_verdict(row.status); };
   std::vector<DecideRequest::Row> left;
-  for (const auto& row : decisions.rows) {
-    if (!is_verdict(row.status)) {
-      left.push_back(row);
-    }
-  }
+  std::ranges::copy_if(decisions.rows, std::back_inserter(left), is_left);
   std::ranges::sort(left);
   return left;
 }

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <numeric>
 #include <optional>
 
 #include "base/Lists.hpp"
@@ -464,8 +463,7 @@ std::vector<RowRounds> rounds_of(const Scores& scores, const ContrastPlan& plan,
 std::vector<std::size_t> dealt_lines(std::size_t num_lines, const std::vector<std::size_t>& line_of_place,
                                      const std::vector<std::size_t>& order) {
   std::vector<std::size_t> first(num_lines, std::numeric_limits<std::size_t>::max());
-  std::vector<std::size_t> lines(num_lines);
-  std::iota(lines.begin(), lines.end(), 0);
+  auto lines = base::places_below(num_lines);
   for (std::size_t place = 0; place < line_of_place.size(); ++place) {
     if (line_of_place[place] != no_block) {
       first[line_of_place[place]] = std::min(first[line_of_place[place]], order[place]);

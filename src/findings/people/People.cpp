@@ -5,7 +5,6 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -162,15 +161,9 @@ ScoreCells cells_of(const Scores& scores, std::size_t measure, const Answers& an
   return cells;
 }
 
-std::vector<std::size_t> all_of(std::size_t count) {
-  std::vector<std::size_t> places(count);
-  std::iota(places.begin(), places.end(), std::size_t{0});
-  return places;
-}
-
 std::vector<PeopleRow> rows_of(const Scores& scores, const Answers& answers) {
-  const auto all_subjects = all_of(answers.subjects.size());
-  const auto all_items = all_of(answers.items.size());
+  const auto all_subjects = base::places_below(answers.subjects.size());
+  const auto all_items = base::places_below(answers.items.size());
   std::vector<PeopleRow> rows = {{PeopleRow::Kind::pooled, "pooled", all_subjects, all_items}};
   for (auto& dimension : dimension_groups(scores.axes[item_axis]->part(answers.items))) {
     rows.push_back({PeopleRow::Kind::dimension, dimension.name, all_subjects, std::move(dimension.items)});

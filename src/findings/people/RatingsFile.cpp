@@ -171,11 +171,9 @@ class RatingReader {
 
   void find_columns() {
     for (const auto& start : columns_.groups) {
-      const bool is_first = groups_.empty();
-      for (std::size_t i = 0; is_first && i < table_.columns.size(); ++i) {
-        if (table_.columns[i].starts_with(start)) {
-          groups_.push_back(i);
-        }
+      if (groups_.empty()) {
+        const auto begins_so = [&](auto column) { return table_.columns[column].starts_with(start); };
+        groups_ = base::places_where(table_.columns.size(), begins_so);
       }
     }
     if (groups_.empty()) {

@@ -191,12 +191,7 @@ double product_of(std::span<const double> left, std::span<const double> right) {
 
 /// Takes what follows the levels linearly out of `taus`; their mean stays.
 void take_out(std::span<const std::vector<double>> levels, std::vector<double>& taus) {
-  std::vector<std::size_t> finite;
-  for (std::size_t replicate = 0; replicate < taus.size(); ++replicate) {
-    if (std::isfinite(taus[replicate])) {
-      finite.push_back(replicate);
-    }
-  }
+  const auto finite = base::places_where(taus.size(), [&](auto replicate) { return std::isfinite(taus[replicate]); });
   auto rest = base::mapped(finite, [&](std::size_t replicate) { return taus[replicate]; });
   std::vector<std::vector<double>> taken;  // centred, at right angles to each other
   for (const auto& level : levels) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <numeric>
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
@@ -267,9 +266,7 @@ class RunComparer {
   }
 
   std::vector<SeriesCorrelation> correlated_series() const {
-    std::vector<std::size_t> all_items(items_.labels.size());
-    std::iota(all_items.begin(), all_items.end(), std::size_t{0});
-    std::vector<ItemGroup> groups = {{"all", std::move(all_items)}};
+    std::vector<ItemGroup> groups = {{"all", base::places_below(items_.labels.size())}};
     std::ranges::move(dimension_groups(items_), std::back_inserter(groups));
     std::vector<SeriesCorrelation> correlated;
     for (const auto& group : groups) {

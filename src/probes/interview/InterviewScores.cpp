@@ -69,19 +69,13 @@ ScaleEnds ends_of(const sweep::Job& job) {
 /// conversations they are asked. Turns without any of them are questionnaires of their own.
 std::vector<std::vector<std::size_t>> questionnaires_of(const results::RawSchema& schema) {
   const auto turns = rating_turns(schema);
-  const auto places_where = [&](auto holds) {
-    std::vector<std::size_t> places(turns.size());
-    std::iota(places.begin(), places.end(), 0);
-    std::erase_if(places, std::not_fn(holds));
-    return places;
-  };
   const auto is_content = [&](std::size_t item) {
     const auto& dimension = coordinate_of(schema.inner_axis("item"), "dimension")[item];
     return dimension == "warmth" || dimension == "competence";
   };
   return base::mapped(turns, [&](const std::string& turn) {
-    auto own = places_where([&](std::size_t item) { return turns[item] == turn; });
-    return std::ranges::any_of(own, is_content) ? places_where(is_content) : own;
+    auto own = base::places_where(turns.size(), [&](std::size_t item) { return turns[item] == turn; });
+    return std::ranges::any_of(own, is_content) ? base::places_where(turns.size(), is_content) : own;
   });
 }
 

@@ -44,13 +44,9 @@ const chat::ChatTemplate& plain_conversation() {
 }  // namespace
 
 std::vector<std::size_t> asked_turns(const Conversation& conversation, const PromptForm& form) {
-  std::vector<std::size_t> asked;
-  for (std::size_t turn = 0; turn < conversation.turns.size(); ++turn) {
-    if (form.steps == PromptForm::Steps::asked || conversation.turns[turn].when == Turn::When::always) {
-      asked.push_back(turn);
-    }
-  }
-  return asked;
+  return base::places_where(conversation.turns.size(), [&](std::size_t turn) {
+    return form.steps == PromptForm::Steps::asked || conversation.turns[turn].when == Turn::When::always;
+  });
 }
 
 std::vector<std::string> messages_of(const Interview& settings, const sweep::Subject& subject, const Cell& cell) {

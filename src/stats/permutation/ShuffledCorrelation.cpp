@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <numeric>
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
@@ -98,9 +97,10 @@ class PairedMoments {
 class PairedSigns {
  public:
   PairedSigns(std::span<const double> left, std::span<const double> right)
-      : left_(tied_places(left)), right_(tied_places(right)), taken_(left.size()) {
-    order_.resize(left.size());
-    std::iota(order_.begin(), order_.end(), std::size_t{0});
+      : left_(tied_places(left)),
+        right_(tied_places(right)),
+        taken_(left.size()),
+        order_(base::places_below(left.size())) {
     std::ranges::sort(order_, {}, [&](std::size_t cell) { return left_[cell].place; });
     scale_ = std::sqrt(untied_share(left_) * untied_share(right_));
   }
@@ -211,8 +211,7 @@ Correlation correlate(std::span<const double> left, std::span<const double> righ
 std::vector<PairingP> shuffled_correlation_p(std::span<const double> left, std::span<const double> right,
                                              std::span<const CorrelationKind> kinds, const PairingSettings& settings) {
   STEREOSWEEP_ASSERT(left.size() == right.size() && left.size() > 1, "two lists of one length are paired");
-  std::vector<std::size_t> order(left.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  auto order = base::places_below(left.size());
   std::vector<Drawn> all;
   for (const auto kind : kinds) {
     all.push_back({paired_of(left, right, kind)});

@@ -4,10 +4,10 @@
 #include <atomic>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <vector>
 
 #include "base/Error.hpp"
+#include "base/Lists.hpp"
 #include "stats/TauCounter.hpp"
 #include "stats/permutation/Relabelling.hpp"
 
@@ -50,8 +50,7 @@ class BlockOrders {
  public:
   BlockOrders(std::size_t size, std::span<const std::size_t> blocks) {
     if (blocks.empty()) {
-      blocks_.emplace_back(size);
-      std::iota(blocks_.front().begin(), blocks_.front().end(), std::size_t{0});
+      blocks_.push_back(base::places_below(size));
     } else {
       STEREOSWEEP_ASSERT(blocks.size() == size, "each row (column) is in a block");
       blocks_.resize(*std::ranges::max_element(blocks) + 1);
@@ -110,10 +109,8 @@ Value shuffled_tau_p(std::span<const double> left, std::span<const double> right
   STEREOSWEEP_ASSERT(left.size() == right.size() && num_columns > 0 && left.size() % num_columns == 0,
                      "the two tables differ in shape");
   ShuffledTau tau(left, right, num_columns);
-  std::vector<std::size_t> rows(left.size() / num_columns);
-  std::vector<std::size_t> columns(num_columns);
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
-  std::iota(columns.begin(), columns.end(), std::size_t{0});
+  auto rows = base::places_below(left.size() / num_columns);
+  auto columns = base::places_below(num_columns);
   const auto observed = tau(rows, columns);
   if (std::isnan(observed)) {
     return {nan, Reason::constant};

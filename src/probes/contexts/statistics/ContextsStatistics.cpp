@@ -372,13 +372,8 @@ std::vector<FamilyInUse> families_in_use(const std::vector<EmbeddingTest>& tests
   }
   for (const auto& [kind, label] :
        {std::pair{EmbeddingTest::Kind::weat, "all"}, std::pair{EmbeddingTest::Kind::wefat, "all words"}}) {
-    FamilyInUse all{label, {}};
-    for (std::size_t i = 0; i < tests.size() && !kinds.contains(kind); ++i) {
-      if (tests[i].kind == kind) {
-        all.tests.push_back(i);
-      }
-    }
-    if (!all.tests.empty()) {
+    FamilyInUse all{label, base::places_where(tests.size(), [&](auto i) { return tests[i].kind == kind; })};
+    if (!all.tests.empty() && !kinds.contains(kind)) {
       families.push_back(std::move(all));
     }
   }
