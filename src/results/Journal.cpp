@@ -297,19 +297,13 @@ void JournalWriter::create() {
   if (status) {
     fail(path_, "create", status.value());
   }
-  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, mode_);
-  if (file_ < 0) {
+  file_ = base::open_descriptor(path_, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, mode_);
+  if (*file_ < 0) {
     fail(path_, "create", errno);
   }
   write_fully(header_);
   base::sync_directory(path_.parent_path());
   base::sync_directory(path_.parent_path().parent_path());
-}
-
-JournalWriter::~JournalWriter() {
-  if (file_ >= 0) {
-    ::close(file_);
-  }
 }
 
 void JournalWriter::stage(const BlockId& id, std::span<const std::byte> payload) {
@@ -324,7 +318,7 @@ void JournalWriter::stage(const BlockId& id, std::span<const std::byte> payload)
 }
 
 void JournalWriter::write_index(std::uint64_t least_bytes) const {
-  if (file_ >= 0 && !broken_ && staged_bytes() == 0 && index_.covered >= least_bytes) {
+  if (file_ && !broken_ && staged_bytes() == 0 && index_.covered >= least_bytes) {
     write_index_of(path_, index_);
   }
 }
@@ -335,13 +329,13 @@ void JournalWriter::commit() {
     return;
   }
   broken_ = true;  // until proven otherwise: after one failed call nothing is known about the file's end
-  if (file_ < 0) {
+  if (!file_) {
     create();
   }
   write_fully(staged_.bytes());
   sync();
   struct stat info {};
-  base::fail_if(::fstat(file_, &info) == 0 && info.st_nlink == 0,
+  base::fail_if(::fstat(*file_, &info) == 0 && info.st_nlink == 0,
                 "the journal " + path_.string() + " was deleted while the run went on", "its blocks are lost",
                 "run the same command again");
   broken_ = false;
@@ -355,7 +349,7 @@ void JournalWriter::write_fully(std::span<const std::byte> bytes) {
       fail(path_, "write", fault);
     }
     const auto wanted = fault == base::short_write ? (bytes.size() + 1) / 2 : bytes.size();
-    const auto written = ::write(file_, bytes.data(), wanted);
+    const auto written = ::write(*file_, bytes.data(), wanted);
     if (written < 0 && errno == EINTR) {
       continue;
     }
@@ -368,7 +362,7 @@ void JournalWriter::write_fully(std::span<const std::byte> bytes) {
 
 void JournalWriter::sync() {
   const int fault = base::inject_fault("journal_sync");
-  if (fault > 0 || ::fdatasync(file_) != 0) {
+  if (fault > 0 || ::fdatasync(*file_) != 0) {
     fail(path_, "sync", fault > 0 ? fault : errno);  // a failed sync may have dropped pages: never try again
   }
 }

@@ -86,7 +86,6 @@ class JournalWriter {
   JournalWriter(const std::filesystem::path& run_directory, const JournalHeader& header, const std::string& stage = "");
   JournalWriter(const JournalWriter&) = delete;
   JournalWriter& operator=(const JournalWriter&) = delete;
-  ~JournalWriter();
 
   /// Keeps a record in memory until the next commit.
   void stage(const BlockId& id, std::span<const std::byte> payload);
@@ -105,7 +104,7 @@ class JournalWriter {
   std::filesystem::path path_;
   mode_t mode_;  ///< journals of stages hold the corpus's sentences
   std::vector<std::byte> header_;
-  int file_ = -1;
+  std::shared_ptr<const int> file_;  ///< null: not made yet
   bool broken_ = false;
   base::ByteWriter staged_;
   JournalIndex index_;  ///< what is staged included

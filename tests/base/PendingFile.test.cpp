@@ -77,7 +77,7 @@ TEST_F(PendingFileTest, OfWritersThatAreGoneNothingStays) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(count(), 2);
-  remove_stale_partials(folder_);
+  PendingFile(folder_ / "next");
   EXPECT_EQ(count(), 1);
   EXPECT_TRUE(fs::exists(live.path()));
 }
@@ -87,12 +87,12 @@ TEST_F(PendingFileTest, FilesOfOtherMachinesGoWhenTheyAreADayOldAndOtherNamesNev
   for (const auto& path : {other, folder_ / "notes.partial.4711", folder_ / "my.partial.file"}) {
     std::ofstream(path) << "text";
   }
-  remove_stale_partials(folder_);
+  PendingFile(folder_ / "next");
   EXPECT_EQ(count(), 3);
   for (const auto& entry : fs::directory_iterator(folder_)) {
     fs::last_write_time(entry.path(), fs::file_time_type::clock::now() - std::chrono::hours(25));
   }
-  remove_stale_partials(folder_);
+  PendingFile(folder_ / "next");
   EXPECT_EQ(count(), 2);
   EXPECT_FALSE(fs::exists(other));
 }

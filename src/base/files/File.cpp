@@ -91,13 +91,8 @@ std::map<std::string, std::uint64_t> list_model_files(const std::filesystem::pat
 
 // NAME or *_NAME
 std::vector<std::string> find_names(const FileSet& files, std::string_view name) {
-  std::vector<std::string> found;
-  for (const auto& [file, content] : files.files()) {
-    if (file == name || file.ends_with("_" + std::string(name))) {
-      found.push_back(file);
-    }
-  }
-  return found;
+  return filtered(std::views::keys(files.files()),
+                  [&](const std::string& file) { return file == name || file.ends_with("_" + std::string(name)); });
 }
 
 std::string find_one(const FileSet& files, const std::string& name) {
@@ -164,15 +159,20 @@ SharedBytes SharedBytes::mapped() const {
   return {owner, {static_cast<const std::byte*>(memory), size_}, Backing::mapping};
 }
 
+std::shared_ptr<const int> open_descriptor(const std::filesystem::path& path, int flags, mode_t mode) {
+  return {new int(::open(path.c_str(), flags | O_CLOEXEC, mode)), [](const int* descriptor) {
+            if (*descriptor >= 0) {  // else `errno` would be another one
+              ::close(*descriptor);
+            }
+            delete descriptor;
+          }};
+}
+
 SharedBytes open_file(const std::filesystem::path& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);  // a FIFO must not block us
-  refuse_if(descriptor < 0, "cannot open " + path.string(), std::strerror(errno));
-  const std::shared_ptr<const int> file(new int(descriptor), [](const int* owned) {
-    ::close(*owned);
-    delete owned;
-  });
+  const auto file = open_descriptor(path, O_RDONLY | O_NONBLOCK);  // a FIFO must not block us
+  refuse_if(*file < 0, "cannot open " + path.string(), std::strerror(errno));
   struct stat info {};
-  if (::fstat(descriptor, &info) != 0) {
+  if (::fstat(*file, &info) != 0) {
     fail("cannot stat " + path.string(), std::strerror(errno));
   }
   refuse_if(!S_ISREG(info.st_mode), "cannot read " + path.string(), "it is no regular file");

@@ -1,6 +1,8 @@
 // Files read with limits, and the files of a checkpoint. (Writing: PendingFile.hpp.)
 #pragma once
 
+#include <sys/types.h>
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +18,9 @@
 #include "base/files/PendingFile.hpp"
 
 namespace stereosweep::base {
+
+/// A descriptor as open(2) gives it, closed on `exec` and with its last owner; -1: errno says why there is none.
+std::shared_ptr<const int> open_descriptor(const std::filesystem::path& path, int flags, mode_t mode = 0);
 
 /// The whole file. Throws InputError if it is missing, no regular file or larger than `max_bytes`.
 std::string read_file(const std::filesystem::path& path, std::size_t max_bytes = std::size_t{1} << 30);

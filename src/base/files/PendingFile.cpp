@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "base/Error.hpp"
+#include "base/files/File.hpp"
 #include "base/files/Listing.hpp"
 
 namespace stereosweep::base {
@@ -64,19 +65,18 @@ std::optional<std::pair<std::string, std::string>> parts_of_partial(const std::s
 
 void remove_if_stale(const std::filesystem::path& path) {
   const auto parts = parts_of_partial(path.filename().string());
-  const int file = parts ? ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
-  if (file < 0) {
+  if (!parts) {
     return;
   }
-  const bool locked = ::flock(file, LOCK_EX | LOCK_NB) == 0;
+  const auto file = open_descriptor(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+  const bool locked = ::flock(*file, LOCK_EX | LOCK_NB) == 0;
   const bool in_use = !locked && errno == EWOULDBLOCK;
   struct stat info {};
-  const bool is_file = ::fstat(file, &info) == 0 && S_ISREG(info.st_mode);
+  const bool is_file = ::fstat(*file, &info) == 0 && S_ISREG(info.st_mode);
   const auto age = std::chrono::system_clock::now() - std::chrono::system_clock::from_time_t(info.st_mtime);
   if (is_file && !in_use && ((locked && parts->second == boot() && boot() != "0") || age > longest_write)) {
     ::unlink(path.c_str());
   }
-  ::close(file);
 }
 
 /// Locks a file that was just made; false where somebody took it for a stale one in between.
@@ -114,31 +114,28 @@ std::string advice_for(int error) {
 }  // namespace
 
 PendingFile::PendingFile(std::filesystem::path target, Readers readers) : target_(std::move(target)) {
-  remove_stale_partials(parent_of(target_));
+  std::error_code ignored;
+  std::ranges::for_each(entries_of(parent_of(target_), ignored), remove_if_stale);
   const mode_t mode = readers == Readers::owner ? 0600 : 0644;
   while (true) {
     path_ = target_.string() + std::string(partial_mark) + random_name() + "." + boot();
-    handle_ = ::open(path_.c_str(), O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-    if (handle_ < 0 && errno != EEXIST) {
+    handle_ = open_descriptor(path_, O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+    if (*handle_ < 0 && errno != EEXIST) {
       fail_to("create", path_, errno);
     }
-    if (handle_ >= 0) {
-      if (hold(handle_)) {
-        return;
-      }
-      ::close(handle_);
+    if (*handle_ >= 0 && hold(*handle_)) {
+      return;
     }
   }
 }
 
 PendingFile::~PendingFile() {
   ::unlink(path_.c_str());  // nothing there once it is committed
-  ::close(handle_);
 }
 
 void PendingFile::write(std::string_view content) {
   while (!content.empty()) {
-    const auto written = ::write(handle_, content.data(), content.size());
+    const auto written = ::write(*handle_, content.data(), content.size());
     if (written < 0 && errno != EINTR) {
       fail_to("write", path_, errno);
     }
@@ -164,7 +161,7 @@ void PendingFile::sync() {
 }
 
 void PendingFile::sync_content() {
-  if (::fsync(handle_) != 0) {
+  if (::fsync(*handle_) != 0) {
     fail_to("fsync", path_, errno);
   }
 }
@@ -180,20 +177,10 @@ std::string final_name(const std::string& name) {
   return parts ? parts->first : name;
 }
 
-void remove_stale_partials(const std::filesystem::path& directory) {
-  std::error_code ignored;
-  std::ranges::for_each(entries_of(directory, ignored), remove_if_stale);
-}
-
 void sync_directory(const std::filesystem::path& directory) {
-  const int handle = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const bool synced = handle >= 0 && (::fsync(handle) == 0 || errno == EINVAL);
-  const int reason = errno;
-  if (handle >= 0) {
-    ::close(handle);
-  }
-  if (!synced) {
-    fail_to("sync the directory", directory, reason);
+  const auto handle = open_descriptor(directory, O_RDONLY | O_DIRECTORY);
+  if (*handle < 0 || (::fsync(*handle) != 0 && errno != EINVAL)) {
+    fail_to("sync the directory", directory, errno);
   }
 }
 

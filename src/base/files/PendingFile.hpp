@@ -3,13 +3,15 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 
 namespace stereosweep::base {
 
 /// Owns `target.partial.RANDOM.BOOT`, made anew, never through a link, and locked while this object lives; removed by
-/// the destructor unless committed. Removes those of writers that are gone from the directory.
+/// the destructor unless committed. Removes those of writers that are gone from the directory: this machine's writers
+/// hold a lock; of others only the age is known, and what is a day old goes.
 class PendingFile {
  public:
   /// Who may read the file: everybody whom the umask allows, or its owner alone (for what holds a corpus's sentences).
@@ -21,7 +23,7 @@ class PendingFile {
   ~PendingFile();
   const std::filesystem::path& path() const { return path_; }
   /// Open for reading and writing.
-  int handle() const { return handle_; }
+  int handle() const { return *handle_; }
   /// Appends. Throws Error.
   void write(std::string_view content);
   /// Fsyncs the file, renames it over the target and fsyncs the directory. Throws Error.
@@ -35,7 +37,7 @@ class PendingFile {
   void sync_content();
   std::filesystem::path target_;
   std::filesystem::path path_;
-  int handle_ = -1;
+  std::shared_ptr<const int> handle_;
 };
 
 /// Replaces `path` by a PendingFile with this content. Throws Error with the system's cause.
@@ -43,10 +45,6 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
 
 /// The name that such a file gets once it is complete; other names as they are.
 std::string final_name(const std::string& name);
-
-/// Removes such files whose writer is gone: this machine's writers hold a lock; of others only the age is known, and
-/// what is a day old goes.
-void remove_stale_partials(const std::filesystem::path& directory);
 
 /// Makes a rename or a new name in a directory durable. File systems that cannot (EINVAL) are tolerated. Throws Error.
 void sync_directory(const std::filesystem::path& directory);

@@ -13,9 +13,9 @@ void require(int status) { fail_if(status != 1, "SHA-256 failed", "OpenSSL refus
 
 }  // namespace
 
-void Sha256::Release::operator()(evp_md_ctx_st* context) const noexcept { EVP_MD_CTX_free(context); }
-
-Sha256::Sha256() : context_(EVP_MD_CTX_new()) { require(EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr)); }
+Sha256::Sha256() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
+  require(EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr));
+}
 
 Sha256& Sha256::update(std::span<const std::byte> bytes) {
   require(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()));

@@ -27,10 +27,7 @@ class Sha256 {
   Digest finish();                       ///< the object must not be used afterwards
 
  private:
-  struct Release {
-    void operator()(evp_md_ctx_st* context) const noexcept;
-  };
-  std::unique_ptr<evp_md_ctx_st, Release> context_;
+  std::unique_ptr<evp_md_ctx_st, void (*)(evp_md_ctx_st*)> context_;
 };
 
 /// Hash of one text.

@@ -10,6 +10,7 @@
 #include <ctime>
 
 #include "base/Error.hpp"
+#include "base/files/File.hpp"
 #include "base/files/Listing.hpp"
 #include "base/text/Text.hpp"
 
@@ -87,13 +88,7 @@ std::optional<std::size_t> terminal_columns(int stream, std::size_t otherwise) {
   }
   // Ranks have pipes, and a pseudo terminal for standard output even where mpirun's own goes to a file.
   const auto path = "/proc/" + std::to_string(::getppid()) + "/fd/" + std::to_string(stream);
-  const int launcher = ::open(path.c_str(), O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-  if (launcher < 0) {
-    return std::nullopt;
-  }
-  const auto columns = columns_of(launcher, otherwise);
-  ::close(launcher);
-  return columns;
+  return columns_of(*open_descriptor(path, O_WRONLY | O_NOCTTY | O_NONBLOCK), otherwise);
 }
 
 }  // namespace stereosweep::base

@@ -11,7 +11,7 @@
 
 #include "base/Error.hpp"
 #include "base/Log.hpp"
-#include "base/files/PendingFile.hpp"
+#include "base/files/File.hpp"
 #include "base/process/Environment.hpp"
 #include "base/text/Text.hpp"
 #include "run/directory/StatusFile.hpp"
@@ -53,13 +53,9 @@ bool is_there(const std::filesystem::path& file) {
   return true;
 }
 
-/// Open until the last pointer to it goes, which gives back the locks on it; -1 where it cannot be opened.
+/// The end of the last pointer to it gives back the locks on it.
 std::shared_ptr<const int> open_lock(const std::filesystem::path& path) {
-  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-  return {new int(file), [](const int* handle) {
-            ::close(*handle);
-            delete handle;
-          }};
+  return base::open_descriptor(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0644);
 }
 
 /// Returns false if the file system has no locks.
@@ -104,9 +100,7 @@ Lease::Lease(const std::filesystem::path& run_directory) : directory_(run_direct
               "the file system of " + run_directory.string() + " has no locks: do not start two runs in one directory");
   }
   for (epoch_ = highest_epoch(directory_) + 1;; ++epoch_) {
-    const int file = ::open(path(epoch_).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (file >= 0) {
-      ::close(file);
+    if (*base::open_descriptor(path(epoch_), O_WRONLY | O_CREAT | O_EXCL, 0644) >= 0) {
       break;
     }
     if (errno != EEXIST) {
@@ -118,14 +112,9 @@ Lease::Lease(const std::filesystem::path& run_directory) : directory_(run_direct
 }
 
 std::optional<bool> is_held(const std::filesystem::path& run_directory) {
-  const int file = ::open((run_directory / "journal/lock").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (file < 0) {
-    return std::nullopt;
-  }
-  const bool taken = ::flock(file, LOCK_SH | LOCK_NB) == 0;
-  const int cause = errno;
-  ::close(file);
-  return taken || cause == EWOULDBLOCK ? std::optional(!taken) : std::nullopt;
+  const auto file = base::open_descriptor(run_directory / "journal/lock", O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const bool taken = ::flock(*file, LOCK_SH | LOCK_NB) == 0;  // of none: EBADF
+  return taken || errno == EWOULDBLOCK ? std::optional(!taken) : std::nullopt;
 }
 
 std::filesystem::path Lease::path(std::uint64_t epoch) const {

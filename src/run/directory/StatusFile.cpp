@@ -23,17 +23,12 @@ namespace {
 
 /// Where no new file can be made: over the bytes of the old one, which need no new room. Not atomic.
 bool overwrite(const std::filesystem::path& path, std::string text) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (file < 0) {
-    return false;
-  }
+  const auto file = base::open_descriptor(path, O_WRONLY | O_NOFOLLOW);
   struct stat info {};
-  if (::fstat(file, &info) == 0) {
+  if (::fstat(*file, &info) == 0) {
     text.resize(std::max(text.size(), static_cast<std::size_t>(info.st_size)), ' ');
   }
-  const bool written = ::pwrite(file, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
-  ::close(file);
-  return written;
+  return ::pwrite(*file, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
 }
 
 constexpr const char* known_schema = "stereosweep-status/1";
