@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "base/Error.hpp"
@@ -16,25 +17,6 @@
 #include "run/directory/RunDirectory.hpp"
 
 namespace stereosweep::run {
-namespace {
-
-/// A file that goes away with it.
-class Scratch {
- public:
-  explicit Scratch(std::filesystem::path path) : path_(std::move(path)) {}
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
-}  // namespace
 
 /// Some sentences as a small table of their own, each as a template in one rephrasing: no score depends on what other
 /// sentences there are, or on what a rephrasing is called.
@@ -131,13 +113,18 @@ void RoundScores::add_part(const Part& part, const results::JournalStore* journa
   };
   run.num_threads = base::num_own_processors();
   const hdf5::ShortLived plain;
-  const Scratch raw(root_ / round_file);
-  results::export_run(run, raw.path());
-  const results::ResultFile file(raw.path());
+  const auto raw = root_ / round_file;
+  const auto table = root_ / round_table_file;
+  const std::shared_ptr<void> removal(nullptr, [&](void*) {
+    std::error_code ignored;
+    std::filesystem::remove(raw, ignored);
+    std::filesystem::remove(table, ignored);
+  });
+  results::export_run(run, raw);
+  const results::ResultFile file(raw);
   const findings::Workers nobody;
-  const Scratch table(root_ / round_table_file);
-  probes::kind_of(job_).stats({.file = file, .job = job_, .target = table.path(), .top = 1, .world = nobody});
-  const results::ScoreFile scores(table.path());
+  probes::kind_of(job_).stats({.file = file, .job = job_, .target = table, .top = 1, .world = nobody});
+  const results::ScoreFile scores(table);
   if (values_.empty()) {
     begin(scores);
   } else {
