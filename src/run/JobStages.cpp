@@ -20,7 +20,6 @@
 #include "results/Reader.hpp"
 #include "run/DecidedRounds.hpp"
 #include "run/checks/ChatAudit.hpp"
-#include "run/checks/DiskCheck.hpp"
 #include "run/directory/ExportDirectory.hpp"
 #include "run/ranks/Coordinator.hpp"
 #include "run/ranks/Signals.hpp"

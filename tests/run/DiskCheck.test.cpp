@@ -1,11 +1,10 @@
-#include "run/checks/DiskCheck.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 
 #include "base/Error.hpp"
+#include "run/directory/RunDirectory.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::run {

@@ -11,6 +11,7 @@
 #include "base/files/Listing.hpp"
 #include "base/files/PendingFile.hpp"
 #include "base/text/Text.hpp"
+#include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
 
 namespace stereosweep::run {
@@ -206,6 +207,27 @@ void RunDirectory::remove_run_files() const {
   for (const auto& path : doomed) {
     std::filesystem::remove(path);
   }
+}
+
+std::uint64_t free_space(const std::filesystem::path& folder) {
+  std::error_code unknown;
+  return std::filesystem::space(folder, unknown).available;
+}
+
+std::string check_space(const std::filesystem::path& folder, const OutputSize& size, std::uint64_t free) {
+  using probes::megabytes;
+  const auto there = megabytes(double(free)) + " are free at " + folder.string();
+  const auto journal =
+      "the blocks that are left need " + megabytes(double(size.journal)) + " in the journal" +
+      (size.of_round > 0 ? ", " + megabytes(double(size.of_round)) + " in files that are removed behind a round" : "");
+  const auto needed = size.journal + size.of_round;
+  const auto advice = "free some space, or give an --output on another disk";
+  base::fail_if(free < needed, "the results do not fit the disk: " + there, journal, advice);
+  if (free - needed < size.exported) {
+    return base::describe("the disk may become full: " + there,
+                          journal + " and up to " + megabytes(double(size.exported)) + " in the HDF5 file", advice);
+  }
+  return {};
 }
 
 std::string first_few(std::vector<std::string> lines) {

@@ -1,6 +1,7 @@
 // What lies in the folder of one run, and whose it is.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -72,5 +73,20 @@ base::Digest raw_job_hash(const sweep::Job& job);
 
 /// Throws InputError if a directory that --reuse names holds no journal.
 void require_reusable(const std::filesystem::path& old_directory);
+
+/// What a stage has still to write. Bytes; texts are not counted.
+struct OutputSize {
+  std::uint64_t journal = 0;   ///< of the blocks that are left
+  std::uint64_t exported = 0;  ///< the whole HDF5 file before compression
+  std::uint64_t of_round = 0;  ///< files that a round has for a moment
+};
+
+/// What this user may still write below `folder`, in bytes; the largest number where that is unknown. Quotas are not
+/// seen.
+std::uint64_t free_space(const std::filesystem::path& folder);
+
+/// Empty, or a warning: the journal fits, the file beside it may not. Throws Error with the numbers where the journal
+/// itself does not fit.
+std::string check_space(const std::filesystem::path& folder, const OutputSize& size, std::uint64_t free);
 
 }  // namespace stereosweep::run
