@@ -147,6 +147,10 @@ bool is_software(const std::string& difference) {
   return std::ranges::find(keys, difference.substr(0, difference.find(':'))) != keys.end();
 }
 
+bool is_of_file(const std::string& difference) {
+  return difference.starts_with("model/") || difference.starts_with("tokenizer/");
+}
+
 std::vector<std::string> settings_differences(const std::string& old_text, const std::string& new_text) {
   const auto before = parse(old_text);
   const auto after = parse(new_text);

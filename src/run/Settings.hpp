@@ -46,6 +46,8 @@ RunSettings make_settings(const sweep::Job& job, const FileHashes& hashes, const
 RunSettings with_software(RunSettings settings, const sweep::Job& job, const parallel::GpuBinding& gpu);
 /// Whether a line of settings_differences is about what `with_software` adds, or about the numerics version.
 bool is_software(const std::string& difference);
+/// Whether it is about a file of the model or the tokenizer.
+bool is_of_file(const std::string& difference);
 
 /// "execution.batch_tokens: 512, now 1024" for every field that differs; hashes are told as "other content than
 /// before".

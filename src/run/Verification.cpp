@@ -5,8 +5,11 @@
 #include <concepts>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
@@ -31,13 +34,28 @@ namespace {
 
 /// Of a float32 model on other hardware or with other settings (nat; relative where a number is larger than 1).
 constexpr double tolerance = 0.0001;
+constexpr const char* bound = "0.0001 (nat; relative where a number is larger than 1)";
+
+struct Tally {
+  std::uint64_t compared = 0;
+  std::uint64_t different = 0;  ///< in any bit
+  std::string place;            ///< of the first that differs: cube, labels and both values
+};
+
+/// What the blocks of one stage came to.
+struct StageAgreement {
+  std::string stage;           ///< "" where the job has one
+  std::uint64_t scored = 0;    ///< blocks in the journal
+  std::uint64_t compared = 0;  ///< blocks
+  Tally numbers;               ///< floating-point; NaN equals NaN; `place`: of the largest difference
+  double largest = 0;          ///< difference relative to max(1, |stored|); infinite where one of two is not finite
+  Tally counts;                ///< whole numbers: what SeT took to converge, token ids
+  Tally words;                 ///< statuses and texts
+};
 
 /// Files of another model or tokenizer make other numbers, whatever the machine.
 void require_same_files(const std::vector<std::string>& differences) {
-  std::vector<std::string> files;
-  std::ranges::copy_if(differences, std::back_inserter(files), [](const std::string& line) {
-    return line.starts_with("model/") || line.starts_with("tokenizer/");
-  });
+  const auto files = base::filtered(differences, is_of_file);
   base::refuse_if(!files.empty(), "the model is not the one that the run has read", base::join(files, "; "),
                   "put the run's files back; it names them and their hashes in its attribute 'settings'");
 }
@@ -126,16 +144,17 @@ StageAgreement verify_stage(const probes::Probe& probe, const results::JournalSt
   return agreement;
 }
 
-FileCheck check_file(const std::filesystem::path& path) {
+/// A line on an HDF5 file of the run, by its seal (results/Seal.hpp), and whether its bytes are damaged.
+std::pair<std::string, bool> check_file(const std::filesystem::path& path) {
   const auto name = path.filename().string();
   try {
     if (results::check_seal(path) == results::Seal::intact) {
-      return {name + ": every byte is as it was written", FileCheck::Bytes::intact};
+      return {name + ": every byte is as it was written", false};
     }
     const results::ResultFile readable(path);
-    return {name + ": it has no seal, so another program has changed it; it can be read", FileCheck::Bytes::unknown};
+    return {name + ": it has no seal, so another program has changed it; it can be read", false};
   } catch (const base::InputError& error) {
-    return {name + ": NOT intact: " + error.what(), FileCheck::Bytes::damaged};
+    return {name + ": NOT intact: " + error.what(), true};
   }
 }
 
@@ -144,27 +163,31 @@ bool is_of_the_machine(const std::string& difference) {
   return is_software(difference) || difference.starts_with("device:");
 }
 
-Level level_of(const Verification& verification, query::Dtype dtype) {
+/// "level A: ...": at which level of the numerical contract the stages agree with the run; nothing: at none.
+std::optional<std::string> level_of(const std::vector<StageAgreement>& stages,
+                                    const std::vector<std::string>& differences, const sweep::ModelSpec& model) {
   const auto any_differs = [&](Tally StageAgreement::*tally) {
-    return std::ranges::any_of(verification.stages,
-                               [&](const StageAgreement& stage) { return (stage.*tally).different > 0; });
+    return std::ranges::any_of(stages, [&](const auto& stage) { return (stage.*tally).different > 0; });
   };
   const bool words_differ = any_differs(&StageAgreement::words);
   if (!words_differ && !any_differs(&StageAgreement::numbers) && !any_differs(&StageAgreement::counts)) {
-    return Level::same_bits;
+    return model.server
+               ? "level S: from the kept answers of the server every number that was compared is the same, bit "
+                 "for bit; the answers themselves cannot be had again"
+               : "level A: every number of the journal that was compared is the same, bit for bit";
   }
-  if (verification.differences.empty() || words_differ) {
-    return Level::none;
+  if (differences.empty() || words_differ) {
+    return std::nullopt;
   }
-  if (dtype != query::Dtype::float32) {
-    return Level::no_bound;
+  if (model.dtype != query::Dtype::float32) {
+    return "no level: settings or machine differ, and for a 16-bit model no bound is promised";
   }
-  const auto is_within = [](const StageAgreement& stage) { return stage.largest <= tolerance; };
-  if (!std::ranges::all_of(verification.stages, is_within)) {
-    return Level::none;
+  if (std::ranges::any_of(stages, [](const auto& stage) { return stage.largest > tolerance; })) {
+    return std::nullopt;
   }
-  return std::ranges::any_of(verification.differences, is_of_the_machine) ? Level::other_machine
-                                                                          : Level::other_settings;
+  return std::string(std::ranges::any_of(differences, is_of_the_machine) ? "level C: machine or software differ"
+                                                                         : "level B: the settings differ") +
+         ", and the numbers agree within " + bound;
 }
 
 std::string line_of(const std::string& what, const Tally& tally, const std::string& by = "") {
@@ -186,27 +209,12 @@ std::string describe(const StageAgreement& stage, const VerificationRequest& req
          line_of("counts", stage.counts) + line_of("statuses and texts", stage.words);
 }
 
-std::string verdict(const Verification& verification) {
-  const std::string bound = "0.0001 (nat; relative where a number is larger than 1)";
-  switch (verification.level) {
-    case Level::same_bits:
-      return "level A: every number of the journal that was compared is the same, bit for bit";
-    case Level::kept_answers:
-      return "level S: from the kept answers of the server every number that was compared is the same, bit for bit; "
-             "the answers themselves cannot be had again";
-    case Level::other_settings:
-      return "level B: the settings differ, and the numbers agree within " + bound;
-    case Level::other_machine:
-      return "level C: machine or software differ, and the numbers agree within " + bound;
-    case Level::no_bound:
-      return "no level: settings or machine differ, and for a 16-bit model no bound is promised";
-    case Level::none:
-      break;
-  }
-  return verification.differences.empty()
+/// Of a run whose numbers agree at no level.
+std::string refutation(const std::vector<std::string>& differences) {
+  return differences.empty()
              ? "NOT verified: nothing that is known to change a bit differs, and yet the numbers are others (damaged "
                "memory, or a fault of this program)"
-             : "NOT verified: the numbers differ by more than " + bound + ", or statuses or texts differ";
+             : std::string("NOT verified: the numbers differ by more than ") + bound + ", or statuses or texts differ";
 }
 
 }  // namespace
@@ -225,7 +233,9 @@ Verification verify_run(const VerificationRequest& request) {
                                            .directory = directory.root(),
                                            .files = machine.files,
                                            .tokenizer = machine.tokenizer ? &*machine.tokenizer : nullptr};
-  Verification verification;
+  std::vector<StageAgreement> stages;
+  std::vector<std::string> differences;  // of the settings that decide bits: the run's, now this program's
+  std::string conversations;
   std::unique_ptr<query::Engine> engine;
   for (const auto& stage : probes::kind_of(job).stages(job)) {
     if (stage->asks() != probes::Stage::Asks::model) {
@@ -241,10 +251,10 @@ Verification verify_run(const VerificationRequest& request) {
                     "job.resolved.yaml is not the job of the journal", "it was changed after the run");
     const auto& settings = store.attempts().front().settings;
     auto now = decides(job) ? with_field(own, decisions_field, decision_settings(job)) : own;
-    const auto differences = [&] {
+    const auto differences_now = [&] {
       return job.model.server ? std::vector<std::string>() : settings_differences(settings, now.text);
     };
-    require_same_files(differences());
+    require_same_files(differences_now());
     const auto probe = stage->reopen(stage_request);
     if (!probe) {
       refuse_unread(*stage, directory.root());
@@ -252,46 +262,34 @@ Verification verify_run(const VerificationRequest& request) {
     for (const auto& [key, value] : stage->settings()) {
       now = with_field(now, key, value);
     }
-    verification.differences = differences();
+    differences = differences_now();
     require_blocks(store, probe->blocks());
     if (!engine) {
       engine = make_engine(machine, directory.root(), std::nullopt, nullptr);  // a server might say other things
     }
-    verification.conversations = audit_chat(job, *probe, store).line;
-    verification.stages.push_back(verify_stage(*probe, store, stage->name(), request, *engine));
+    conversations = audit_chat(job, *probe, store).line;
+    stages.push_back(verify_stage(*probe, store, stage->name(), request, *engine));
   }
-  verification.level = level_of(verification, job.model.dtype);
-  if (job.model.server && verification.level == Level::same_bits) {
-    verification.level = Level::kept_answers;
-  }
-  verification.files = base::mapped(directory.result_files(), check_file);
-  if (const auto result = directory.export_file(job); !std::filesystem::exists(result)) {
-    verification.files.push_back({result.filename().string() + ": it is not there; 'stereosweep export " +
-                                      directory.root().string() + "' makes it from the journal",
-                                  FileCheck::Bytes::unknown});
-  }
-  return verification;
-}
-
-std::string describe(const Verification& verification, const VerificationRequest& request) {
   std::string text;
-  for (const auto& stage : verification.stages) {
+  for (const auto& stage : stages) {
     text += describe(stage, request);
   }
-  text += verification.conversations + (verification.conversations.empty() ? "" : "\n");
-  for (const auto& line : verification.differences) {
+  text += conversations + (conversations.empty() ? "" : "\n");
+  for (const auto& line : differences) {
     text += "differs from the run: " + line + "\n";
   }
-  for (const auto& file : verification.files) {
-    text += file.text + "\n";
+  bool is_damaged = false;
+  for (const auto& path : directory.result_files()) {
+    const auto [line, has_other_bytes] = check_file(path);
+    text += line + "\n";
+    is_damaged = is_damaged || has_other_bytes;
   }
-  return text + verdict(verification) + "\n";
-}
-
-bool is_verified(const Verification& verification) {
-  return verification.level != Level::none && std::ranges::none_of(verification.files, [](const FileCheck& file) {
-           return file.bytes == FileCheck::Bytes::damaged;
-         });
+  if (const auto result = directory.export_file(job); !std::filesystem::exists(result)) {
+    text += result.filename().string() + ": it is not there; 'stereosweep export " + directory.root().string() +
+            "' makes it from the journal\n";
+  }
+  const auto level = level_of(stages, differences, job.model);
+  return {text + level.value_or(refutation(differences)) + "\n", level && !is_damaged};
 }
 
 }  // namespace stereosweep::run

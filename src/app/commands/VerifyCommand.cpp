@@ -27,8 +27,8 @@ base::ExitCode execute_verify(const CommandLine& line) {
   require_run(directory);
   const run::VerificationRequest request{.directory = directory, .share = share, .seed = line.number("seed", 0)};
   const auto verification = run::verify_run(request);
-  std::cout << run::describe(verification, request);
-  return run::is_verified(verification) ? base::ExitCode::done : base::ExitCode::error;
+  std::cout << verification.text;
+  return verification.is_good ? base::ExitCode::done : base::ExitCode::error;
 }
 
 }  // namespace

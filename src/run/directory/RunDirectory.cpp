@@ -146,10 +146,7 @@ std::vector<std::string> RunDirectory::differences(const sweep::Job& job, const 
   auto fields = settings_differences(old_settings, settings.text);
   const auto before = old_job();
   const auto path = before ? path_difference(*before, job) : "";
-  const auto is_file = [](const std::string& line) {
-    return line.starts_with("model/") || line.starts_with("tokenizer/");
-  };
-  if (!path.empty() && std::erase_if(fields, is_file) > 0) {
+  if (!path.empty() && std::erase_if(fields, is_of_file) > 0) {
     fields.insert(fields.begin(), path);
   }
   return fields;
