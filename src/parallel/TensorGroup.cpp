@@ -23,16 +23,14 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 
 struct alignas(line) TensorGroup::RankState {
   std::atomic<std::uint64_t> arrived;  ///< steps whose numbers lie ready
-  std::atomic<std::uint64_t> taken;    ///< orders that were read
-  std::atomic<std::uint64_t> done;     ///< orders that were done
+  std::atomic<std::uint64_t> done;     ///< blocks
 };
 
 // At the beginning of the shared memory; zeroed memory is its starting state. The ranks' states and numbers follow.
 struct TensorGroup::Header {
   alignas(line) std::atomic<std::uint32_t> failed;  ///< 1: a cause is being written, 2: it can be read
   char cause[512];
-  alignas(line) std::atomic<std::uint64_t> ordered;  ///< number of the last order
-  std::atomic<std::uint64_t> order;
+  alignas(line) std::atomic<std::uint64_t> begun;  ///< blocks, by rank 0
   std::atomic<std::uint32_t> closed;
   NcclName nccl_name;
   std::atomic<std::uint32_t> nccl_named;
@@ -91,7 +89,7 @@ void TensorGroup::wait(auto&& is_met) const {
 }
 
 TensorGroup::TensorGroup(const Communicator& world, const Communicator& group)
-    : rank_(group.rank()), size_(group.size()) {
+    : rank_(group.rank()), size_(group.size()), leader_(group.broadcast(world.rank(), 0)) {
   const auto bytes =
       sizeof(Header) + static_cast<std::size_t>(size_) * (sizeof(RankState) + 2 * numbers_per_step * sizeof(float));
   memory_ = share_memory(world, group, bytes);
@@ -149,31 +147,21 @@ void TensorGroup::sum_on_device(float* numbers, std::int64_t count, void* stream
   or_cause([&] { nccl_->add_up(numbers, count, stream); });
 }
 
-void TensorGroup::order(std::uint64_t what) {
-  for (int peer = 1; peer < size_; ++peer) {
-    wait([&] { return of(peer).taken.load(std::memory_order_acquire) == orders_; });
-  }
-  check();
-  header().order.store(what, std::memory_order_relaxed);
-  header().ordered.store(++orders_, std::memory_order_release);
-}
+void TensorGroup::begin_block() { header().begun.store(++begun_, std::memory_order_release); }
 
 void TensorGroup::close() { header().closed.store(1, std::memory_order_release); }
 
-std::optional<std::uint64_t> TensorGroup::next_order() {
-  const auto next = orders_ + 1;
-  const auto is_there = [&] { return header().ordered.load(std::memory_order_acquire) >= next; };
-  wait([&] { return is_there() || header().closed.load(std::memory_order_acquire) == 1; });
-  if (!is_there()) {
-    return std::nullopt;
+bool TensorGroup::follow() {
+  const auto is_begun = [&, next = ++begun_] { return header().begun.load(std::memory_order_acquire) >= next; };
+  try {
+    wait([&] { return is_begun() || header().closed.load(std::memory_order_acquire) == 1; });
+  } catch (const base::Error&) {  // the run hears of it through rank 0
+    return false;
   }
-  const auto what = header().order.load(std::memory_order_relaxed);
-  orders_ = next;
-  of(rank_).taken.store(next, std::memory_order_release);
-  return what;
+  return is_begun();
 }
 
-void TensorGroup::finish_order() {
+void TensorGroup::finish_block() {
   check();
   of(rank_).done.store(++finished_, std::memory_order_release);
   for (int peer = 1; rank_ == 0 && peer < size_; ++peer) {

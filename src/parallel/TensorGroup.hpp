@@ -1,13 +1,11 @@
 // Ranks of one node that hold one model together, a slice each (tensor parallelism): they add up their partial sums.
-// Made collectively by the main threads; used by three threads per rank, which call no MPI: one gives or takes
-// the orders, one adds up, one finishes orders. Sums travel through memory that the ranks share (CPU) or through NCCL
-// (CUDA).
+// Made collectively by the main threads; used by two threads per rank, which call no MPI: one adds up, one finishes
+// blocks. Sums travel through memory that the ranks share (CPU) or through NCCL (CUDA).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 
@@ -38,6 +36,8 @@ class TensorGroup {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
+  /// The number of its rank 0 among all ranks.
+  int leader() const { return leader_; }
 
   /// Replaces `numbers` by their sum over the ranks, added in rank order: the same bits on every rank. All ranks call
   /// it with equally many numbers. Throws Error if a rank has failed.
@@ -49,15 +49,15 @@ class TensorGroup {
   /// rank has failed the stream goes on with wrong numbers: whoever has read them must ask for failure().
   void sum_on_device(float* numbers, std::int64_t count, void* stream);
 
-  /// Rank 0: tells the others what to do next (a block's number). Waits until they took the order before.
-  void order(std::uint64_t what);
-  /// Rank 0: nothing follows. Never waits, never throws.
+  /// Rank 0: it begins the next block.
+  void begin_block();
+  /// Rank 0: it begins no more.
   void close();
-  /// Other ranks: the next order; nothing after close(). Throws Error if a rank has failed.
-  std::optional<std::uint64_t> next_order();
-  /// All ranks, once for each order, when they have done it: rank 0 waits until the others have, too. Further orders
-  /// may have been given meanwhile. Throws Error if a rank has failed.
-  void finish_order();
+  /// Other ranks: waits until rank 0 has begun their next block; false: it begins no more, or a rank has failed.
+  bool follow();
+  /// All ranks, once for each block, when they have scored it: rank 0 waits until the others have, too. Throws Error
+  /// if a rank has failed.
+  void finish_block();
 
   /// Makes every call of every rank throw from now on; the first cause counts. Returns whether this is it. Never
   /// throws.
@@ -79,8 +79,9 @@ class TensorGroup {
 
   int rank_ = 0;
   int size_ = 1;
+  int leader_ = 0;
   std::uint64_t step_ = 0;
-  std::uint64_t orders_ = 0;
+  std::uint64_t begun_ = 0;     ///< blocks
   std::uint64_t finished_ = 0;  ///< of these
   std::shared_ptr<std::byte> memory_;
   std::unique_ptr<NcclSum> nccl_;  ///< goes before the memory, at which its thread looks

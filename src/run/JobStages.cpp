@@ -4,6 +4,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/Error.hpp"
@@ -31,9 +32,9 @@ using base::with_thousands;
 using parallel::coordinated;
 
 /// Collective: what neighbours on a node that hold one model together (execution.tensor_parallel) share; null where
-/// each rank holds one. Rank 0 of a group asks for blocks, scores and sends as any rank does; the others score the same
-/// blocks in step, because their slices are needed, and drop the numbers. Throws on all ranks where those of some node
-/// cannot be grouped so, or there is no memory to share.
+/// each rank holds one. Rank 0 of a group asks for blocks, scores and sends as any rank does; the others are
+/// granted the same blocks, because their slices are needed, and drop the numbers. Throws on all ranks where those of
+/// some node cannot be grouped so, or there is no memory to share.
 std::shared_ptr<parallel::TensorGroup> make_tensor_group(const parallel::Communicator& world, int ranks_per_group) {
   if (ranks_per_group == 1) {
     return nullptr;
@@ -331,10 +332,6 @@ class StageRun {
       order = serve_blocks(scorer, scorer_parts.group.get());
       complete_ = !rounds_ && order.exit_code == base::ExitCode::done;
     }
-    if (scorer_parts.group) {
-      scorer.stop();
-      coordinated(job_.world, [] {});  // a rank that scores in step waits for the word that nothing follows
-    }
     if (order.exit_code != base::ExitCode::done && order.exit_code != base::ExitCode::resume) {
       throw parallel::SharedError(order.cause, order.exit_code);
     }
@@ -343,13 +340,13 @@ class StageRun {
 
   StopOrder serve_blocks(Scorer& scorer, parallel::TensorGroup* group) {
     parallel::Messenger messenger(job_.world);
-    const auto asks = job_.world.gather_everywhere(group == nullptr || group->rank() == 0);
+    const auto leaders = job_.world.gather_everywhere(group == nullptr ? job_.world.rank() : group->leader());
     if (job_.leads()) {
       announce();
-      warn_of_idle_ranks(static_cast<std::uint64_t>(std::ranges::count(asks, true)));
+      warn_of_idle_ranks(std::set(leaders.begin(), leaders.end()).size());
     }
     job_.remember_signals();
-    const auto order = job_.leads() ? lead(messenger, scorer, asks)
+    const auto order = job_.leads() ? lead(messenger, scorer, leaders)
                                     : work_for_rank_zero(messenger, scorer, probe_->blocks(), job_.signals);
     if (group != nullptr && order.exit_code != base::ExitCode::done && !scorer.idle()) {
       group->fail(order.cause);  // others of the group may wait in the middle of a block
@@ -357,9 +354,9 @@ class StageRun {
     return order;
   }
 
-  StopOrder lead(parallel::Messenger& messenger, Scorer& scorer, const std::vector<bool>& asks) {
-    const auto end = coordinate({messenger, scorer, *probe_, *journal_, *job_.lease, *job_.status, job_.signals, asks,
-                                 cells_per_context(probe_->schema()), job_.request.time_limit},
+  StopOrder lead(parallel::Messenger& messenger, Scorer& scorer, const std::vector<int>& leaders) {
+    const auto end = coordinate({messenger, scorer, *probe_, *journal_, *job_.lease, *job_.status, job_.signals,
+                                 leaders, cells_per_context(probe_->schema()), job_.request.time_limit},
                                 *left_);
     base::inject_fault("scored");
     journal_->write_index();

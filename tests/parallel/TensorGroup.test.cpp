@@ -58,58 +58,48 @@ TEST_F(TensorGroupTest, ManySmallSumsInARow) {
   }
 }
 
-TEST_F(TensorGroupTest, OrdersArriveOnceInOrderAndEnd) {
+TEST_F(TensorGroupTest, ABlockBeginsWhereTheLeaderBeginsIt) {
   TensorGroup group(world, world);
   if (group.rank() == 0) {
-    for (std::uint64_t order = 10; order < 60; ++order) {
-      group.order(order);
+    for (int block = 0; block < 50; ++block) {
+      group.begin_block();
     }
     group.close();
     return;
   }
-  for (std::uint64_t order = 10; order < 60; ++order) {
-    ASSERT_EQ(group.next_order(), order);
+  for (int block = 0; block < 50; ++block) {
+    ASSERT_TRUE(group.follow());
   }
-  EXPECT_EQ(group.next_order(), std::nullopt);
+  EXPECT_FALSE(group.follow());
 }
 
-TEST_F(TensorGroupTest, OrdersThatAreDoneFollowOnEachOther) {
+TEST_F(TensorGroupTest, BlocksFollowOnEachOther) {
   TensorGroup group(world, world);
-  std::uint64_t begun = 0;
-  for (std::uint64_t order = 0; order < 5; ++order) {
-    if (group.rank() == 0) {
-      group.order(order);
-    } else {
-      ASSERT_EQ(group.next_order(), order);
-      std::this_thread::sleep_for(std::chrono::milliseconds(group.rank()));
-    }
-    ++begun;
-    std::vector<float> sum{static_cast<float>(begun)};
-    group.finish_order();
+  EXPECT_EQ(group.leader(), 0);
+  for (int block = 1; block < 6; ++block) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(group.rank()));
+    std::vector<float> sum{static_cast<float>(block)};
+    group.finish_block();
     group.sum(sum);
-    ASSERT_EQ(sum[0], static_cast<float>(begun) * static_cast<float>(group.size()));
+    ASSERT_EQ(sum[0], static_cast<float>(block * group.size()));
   }
 }
 
-TEST_F(TensorGroupTest, AFailureReachesTheLeaderWithinTheSameOrder) {
+TEST_F(TensorGroupTest, AFailureReachesTheLeaderWithinTheSameBlock) {
   if (world.size() == 1) {
     return;
   }
   TensorGroup group(world, world);
   if (group.rank() == 0) {
-    group.order(7);
     try {
-      group.finish_order();
+      group.finish_block();
       ADD_FAILURE() << "rank 1 has not done it";
     } catch (const base::Error& error) {
       EXPECT_THAT(error.what(), HasSubstr("rank 1 read a wrong number"));
     }
-  } else {
-    ASSERT_EQ(group.next_order(), 7U);
-    if (group.rank() == 1) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));  // rank 0 is done long before
-      group.fail("rank 1 read a wrong number");
-    }
+  } else if (group.rank() == 1) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // rank 0 is done long before
+    group.fail("rank 1 read a wrong number");
   }
   world.all(true);
 }
@@ -140,6 +130,7 @@ TEST_F(TensorGroupTest, PartsOfTheWorldAddUpOnTheirOwn) {
   group.sum(own);
   const bool is_pair = part * 2 + 1 < world.size();
   EXPECT_EQ(own[0], static_cast<float>(is_pair ? part * 4 + 1 : part * 2));
+  EXPECT_EQ(group.leader(), part * 2);
 }
 
 // Else the other groups wait for this one in the next step of all ranks, for ever.

@@ -138,8 +138,10 @@ class CoordinatorTest : public ::testing::Test {
     all.blocks_total = all.cells_total = probe.blocks().num_blocks();
     StatusFile status(directory.path(), all);
     BlocksLeft left(all.blocks_total);
-    const std::vector<bool> asks(static_cast<std::size_t>(messenger.size()), true);
-    return coordinate({messenger, scorer, probe, journal, lease, status, signals, asks, 1, std::nullopt}, left).order;
+    std::vector<int> leaders(static_cast<std::size_t>(messenger.size()));
+    std::ranges::generate(leaders, [rank = 0]() mutable { return rank++; });
+    return coordinate({messenger, scorer, probe, journal, lease, status, signals, leaders, 1, std::nullopt}, left)
+        .order;
   }
 };
 

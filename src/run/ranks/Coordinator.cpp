@@ -39,7 +39,7 @@ class Worker {
     switch (static_cast<MessageKind>(message.kind)) {
       case MessageKind::grant:
         for (const auto block : base::unpacked<std::vector<std::uint64_t>>(message.bytes)) {
-          if (!ordered_) {
+          if (!order_) {
             scorer_.submit(blocks_.block(block));
           }
         }
@@ -52,12 +52,12 @@ class Worker {
       case MessageKind::ping:
         messenger_.send(0, number(MessageKind::pong));
         break;
-      case MessageKind::finish:
-        obey({base::ExitCode::done, ""});
-        break;
-      case MessageKind::stop:
-        obey(base::unpacked<StopOrder>(message.bytes));
-        scorer_.stop();
+      case MessageKind::end:
+        order_ = base::unpacked<StopOrder>(message.bytes);
+        ordered_at_ = Clock::now();
+        if (order_->exit_code != base::ExitCode::done) {
+          scorer_.stop();
+        }
         break;
       default:
         throw base::Error("rank 0 sent a message that only workers send");
@@ -84,17 +84,11 @@ class Worker {
   }
 
   bool has_left() const { return has_left_; }
-  const StopOrder& order() const { return order_; }
+  const StopOrder& order() const { return *order_; }
 
  private:
   bool can_leave() const {
-    return ordered_ && (order_.exit_code == base::ExitCode::done || scorer_.idle() || since(ordered_at_) > stop_grace);
-  }
-
-  void obey(StopOrder order) {
-    order_ = std::move(order);
-    ordered_ = true;
-    ordered_at_ = Clock::now();
+    return order_ && (order_->exit_code == base::ExitCode::done || scorer_.idle() || since(ordered_at_) > stop_grace);
   }
 
   void send(const Scored& scored) { messenger_.send(0, number(MessageKind::result), base::packed(scored)); }
@@ -122,8 +116,7 @@ class Worker {
   Scorer& scorer_;
   const sweep::BlockPlan& blocks_;
   const SignalWatcher& signals_;
-  StopOrder order_;
-  bool ordered_ = false;
+  std::optional<StopOrder> order_;
   bool has_left_ = false;
   bool reported_ = false;
   Clock::time_point ordered_at_;
@@ -139,7 +132,8 @@ class Coordinator {
       : parts_(parts),
         left_(left),
         progress_(base::mapped(parts.signals.ranks(), &parallel::RankPlace::name)),
-        peers_(base::mapped(parts.asks, [](bool asks) { return Peer{.asks = asks}; })),
+        peers_(base::mapped(base::places_below(parts.leaders.size()),
+                            [&](std::size_t rank) { return Peer{.asks = std::cmp_equal(parts.leaders[rank], rank)}; })),
         worker_(parts.messenger, parts.scorer, parts.probe.blocks(), parts.signals) {}
 
   CoordinatorEnd serve() {
@@ -164,7 +158,7 @@ class Coordinator {
       progress_.report(status, Progress::Moment::last);
     });
     const auto unreached = std::find_if_not(peers_.begin() + 1, peers_.end(), std::mem_fn(&Peer::gone));
-    return {order_, unreached == peers_.end() ? "" : name_of(static_cast<int>(unreached - peers_.begin()))};
+    return {*order_, unreached == peers_.end() ? "" : name_of(static_cast<int>(unreached - peers_.begin()))};
   }
 
  private:
@@ -184,15 +178,15 @@ class Coordinator {
     return std::ranges::all_of(peers_, is_away);
   }
 
-  bool is_stopping() const { return ordered_ && order_.exit_code != base::ExitCode::done; }
+  bool is_stopping() const { return order_ && order_->exit_code != base::ExitCode::done; }
 
   bool all_accepted() const { return left_.num_done() == left_.size(); }
 
   bool finished() {
-    if (!ordered_ && all_accepted() && staged_.empty() && !disk_work_.valid()) {
-      give_order({base::ExitCode::done, ""}, MessageKind::finish);
+    if (!order_ && all_accepted() && staged_.empty() && !disk_work_.valid()) {
+      give_order({base::ExitCode::done, ""});
     }
-    if (!ordered_) {
+    if (!order_) {
       return false;
     }
     const bool give_up = is_stopping() && since(ordered_at_) > stop_grace + goodbye_grace;
@@ -267,16 +261,18 @@ class Coordinator {
     }
   }
 
-  /// Until it holds `most`; nothing where it does not ask.
+  /// Until it holds `most`; nothing where it does not ask. To all ranks that score in step with it, too.
   void grant(int rank, std::size_t most) {
     auto& held = peer(rank).held;
     std::vector<std::uint64_t> granted;
-    while (!ordered_ && peer(rank).asks && held.size() < most && left_.any_left() && is_time_for_another(rank)) {
+    while (!order_ && peer(rank).asks && held.size() < most && left_.any_left() && is_time_for_another(rank)) {
       held.push_back(left_.next());
       granted.push_back(held.back());
     }
-    if (!granted.empty()) {
-      parts_.messenger.send(rank, number(MessageKind::grant), base::packed(granted));
+    for (int other = 0; !granted.empty() && other < parts_.messenger.size(); ++other) {
+      if (parts_.leaders[static_cast<std::size_t>(other)] == rank) {
+        parts_.messenger.send(other, number(MessageKind::grant), base::packed(granted));
+      }
     }
   }
 
@@ -290,7 +286,7 @@ class Coordinator {
   /// Once no rank holds a block, and none has time for another.
   void stop_for_time_limit() {
     const auto holds_none = [](const Peer& peer) { return peer.held.empty(); };
-    if (ordered_ || !parts_.time_limit || staged_bytes_ >= most_waiting_bytes || !left_.any_left() ||
+    if (order_ || !parts_.time_limit || staged_bytes_ >= most_waiting_bytes || !left_.any_left() ||
         !std::ranges::all_of(peers_, holds_none)) {
       return;
     }
@@ -329,12 +325,13 @@ class Coordinator {
     for (auto asked = std::ranges::count_if(peers_, &Peer::asked_back); asked < idle; ++asked) {
       Peer* slowest = nullptr;
       for (auto& peer : peers_) {
-        const bool lends = peer.held.size() > 1 && !peer.asked_back && !peer.gone;
+        const bool is_alone = std::ranges::count(parts_.leaders, &peer - peers_.data()) == 1;
+        const bool lends = is_alone && peer.held.size() > 1 && !peer.asked_back && !peer.gone;
         if (lends && (slowest == nullptr || peer.last_result < slowest->last_result)) {
           slowest = &peer;
         }
       }
-      if (ordered_ || slowest == nullptr) {
+      if (order_ || slowest == nullptr) {
         return;
       }
       ask_back(static_cast<int>(slowest - peers_.data()));
@@ -455,7 +452,7 @@ class Coordinator {
 
   /// Its number, and the rank to which it came.
   void note_signal(const std::pair<int, std::string>& signal) {
-    if (!ordered_ && signal_ == 0) {
+    if (!order_ && signal_ == 0) {
       std::tie(signal_, signalled_rank_) = signal;
       if (is_perhaps_a_death()) {
         ask_all();
@@ -491,7 +488,7 @@ class Coordinator {
 
   /// Once it is known whether all ranks live.
   void stop_for_signal() {
-    if (ordered_ || signal_ == 0) {
+    if (order_ || signal_ == 0) {
       return;
     }
     if (is_perhaps_a_death()) {
@@ -536,21 +533,20 @@ class Coordinator {
     const bool clean = order.exit_code == base::ExitCode::resume;
     base::log(clean ? base::LogLevel::warning : base::LogLevel::error,
               "stopping: " + order.cause + (clean ? std::string("; ") + how_to_go_on : ""));
-    give_order(std::move(order), MessageKind::stop);
+    give_order(std::move(order));
     parts_.status.update([&](RunStatus& status) {  // at once: mpirun kills 1 s after it has passed TERM on
-      status.state = clean ? "stopping" : order_.state();
-      status.cause = order_.cause;
+      status.state = clean ? "stopping" : order_->state();
+      status.cause = order_->cause;
     });
     if (!is_perhaps_a_death()) {
       ask_all();  // nobody waits for the goodbye of ranks that do not answer
     }
   }
 
-  void give_order(StopOrder order, MessageKind kind) {
+  void give_order(StopOrder order) {
     order_ = std::move(order);
-    ordered_ = true;
     ordered_at_ = Clock::now();
-    tell_all(kind, kind == MessageKind::stop ? base::packed(order_) : std::vector<std::byte>());
+    tell_all(MessageKind::end, base::packed(*order_));
   }
 
   /// Signals that came, silent ranks, status and progress.
@@ -579,7 +575,7 @@ class Coordinator {
               true});
       }
     }
-    if (!ordered_ && now - status_at_ > status_interval) {
+    if (!order_ && now - status_at_ > status_interval) {
       status_at_ = now;
       parts_.status.change([&](RunStatus& status) { progress_.estimate(status); });
       tell_number_of_starts();
@@ -592,8 +588,7 @@ class Coordinator {
   Progress progress_;
   std::vector<Peer> peers_;
   Worker worker_;
-  StopOrder order_;
-  bool ordered_ = false;
+  std::optional<StopOrder> order_;
   bool journal_failed_ = false;
   bool status_is_due_ = false;
   int signal_ = 0;  ///< the first that came to any rank

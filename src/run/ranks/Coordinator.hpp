@@ -55,7 +55,7 @@ struct CoordinatorParts {
   const Lease& lease;
   StatusFile& status;
   const SignalWatcher& signals;
-  std::vector<bool> asks;  ///< [rank]: whether it asks for blocks; else it scores in step with one that does
+  std::vector<int> leaders;  ///< [rank]: that asks for its blocks: itself, or one with which it scores in step
   std::uint64_t cells_per_context = 1;
   std::optional<TimeLimit> time_limit;
 };

@@ -1,5 +1,5 @@
 // What ranks say to each other while blocks are scored.
-//   rank 0 -> worker   grant {block ...}   take_back {block}   finish   stop {StopOrder}   ping
+//   rank 0 -> worker   grant {block ...}   take_back {block}   end {StopOrder}   ping
 //   worker -> rank 0   result {Scored}   returned {block}   signalled {number}   pong   bye
 // A block that is asked back comes back only where its work has not begun; its result comes otherwise.
 #pragma once
@@ -34,22 +34,11 @@ inline constexpr std::uint64_t most_blocks_per_rank = 256;
 
 inline Seconds since(Clock::time_point start) { return Clock::now() - start; }
 
-enum class MessageKind : std::uint32_t {
-  grant = 1,
-  take_back,
-  finish,
-  stop,
-  ping,
-  result,
-  returned,
-  signalled,
-  pong,
-  bye
-};
+enum class MessageKind : std::uint32_t { grant = 1, take_back, end, ping, result, returned, signalled, pong, bye };
 
 inline std::uint32_t number(MessageKind kind) { return static_cast<std::uint32_t>(kind); }
 
-/// Why the ranks stop before all is done.
+/// Why the ranks stop: all is done, or before that.
 struct StopOrder {
   base::ExitCode exit_code = base::ExitCode::error;
   std::string cause;

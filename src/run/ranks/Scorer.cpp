@@ -8,7 +8,6 @@
 #include <thread>
 #include <utility>
 
-#include "base/Log.hpp"
 #include "base/process/FaultInjection.hpp"
 #include "base/process/Profile.hpp"
 
@@ -177,7 +176,6 @@ struct Scorer::State {
     std::shared_ptr<BlockWork> work;
     bool is_begun = false;  ///< a thread plans it, or has
     bool is_planned = false;
-    bool is_ordered = false;  ///< other ranks score it in step
   };
 
   ScorerParts parts;
@@ -192,9 +190,6 @@ struct Scorer::State {
   std::exception_ptr start_failure;
   int in_flight = 0;  ///< blocks that run or ran and are not ready
   bool started = false;
-  int planners = 0;                        ///< threads that plan or will
-  std::mutex turn;                         ///< of the thread that begins to plan
-  bool all_begun = false;                  ///< by that thread: there is nothing more to plan
   std::atomic<bool> failed_first = false;  ///< of the ranks of the group
   bool all_run = false;
   bool stopped = false;
@@ -204,45 +199,24 @@ struct Scorer::State {
 
   bool follows() const { return parts.group && parts.group->rank() > 0; }
 
-  void add(const sweep::Block& block) {
-    const auto work = std::make_shared<BlockWork>(*parts.probe, engine.get(), block, in_work);
-    const std::lock_guard lock(mutex);
-    waiting.push_back({.work = work, .is_ordered = follows()});
-    to_threads.notify_all();
-  }
-
   /// Waits for a block that nobody plans; null: there will be none.
   std::shared_ptr<BlockWork> next_to_plan() {
-    if (follows()) {
-      try {
-        const auto ordered = parts.group->next_order();
-        if (!ordered) {
-          return nullptr;
-        }
-        add(parts.probe->blocks().block(*ordered));
-      } catch (const base::Error& error) {  // the run hears of it through the leader
-        base::log(base::LogLevel::warning, error.what());
-        return nullptr;
-      }
-    }
     std::unique_lock lock(mutex);
-    while (true) {
-      const auto next = std::ranges::find(waiting, false, &Waiting::is_begun);
-      if (ending || (stopped && next == waiting.end())) {
-        return nullptr;
-      }
-      if (next != waiting.end() && (follows() || next - waiting.begin() < most_planned)) {
-        next->is_begun = true;
-        next->is_ordered = parts.group != nullptr;
-        return next->work;
-      }
-      to_threads.wait(lock);
+    auto next = waiting.end();
+    to_threads.wait(lock, [&] {
+      next = std::ranges::find(waiting, false, &Waiting::is_begun);
+      return ending || (next != waiting.end() && next - waiting.begin() < most_planned);
+    });
+    if (ending) {
+      return nullptr;
     }
+    next->is_begun = true;
+    return next->work;
   }
 
   void plan_all() {
     base::profile::count_apart();
-    while (const auto work = begin_next()) {
+    while (const auto work = next_to_plan()) {
       work->plan();
       const std::lock_guard lock(mutex);
       if (const auto place = std::ranges::find(waiting, work, &Waiting::work); place != waiting.end()) {
@@ -250,48 +224,34 @@ struct Scorer::State {
       }
       to_threads.notify_all();
     }
-    const std::lock_guard lock(mutex);
-    if (--planners == 0 && parts.group && !follows()) {
-      parts.group->close();
-    }
-    to_threads.notify_all();
-  }
-
-  /// The next block to plan, one thread after the other: the ranks of a group are told of blocks in their order.
-  std::shared_ptr<BlockWork> begin_next() {
-    const std::lock_guard lock(turn);
-    const auto work = all_begun ? nullptr : next_to_plan();
-    all_begun = !work;
-    if (work && parts.group && !follows()) {
-      try {
-        parts.group->order(work->block().index);
-      } catch (const base::Error& error) {
-        work->fail(error.what(), error.exit_code());
-      }
-    }
-    return work;
   }
 
   /// Waits for a planned block, and until only one block is being finished; nothing: there will be none.
   std::shared_ptr<BlockWork> next_to_run() {
     const base::profile::Span span("waiting for blocks");
     std::unique_lock lock(mutex);
-    to_threads.wait(lock, [&] {
-      const bool is_there = !waiting.empty() && waiting.front().is_planned && !run_through;
-      return ending || is_there || (waiting.empty() && planners == 0);
-    });
-    if (ending || waiting.empty()) {
+    to_threads.wait(lock, [&] { return ending || (!waiting.empty() && waiting.front().is_planned && !run_through); });
+    if (ending) {
       return nullptr;
     }
     const auto work = waiting.front().work;
     waiting.pop_front();
     to_threads.notify_all();  // the next one may be planned
     ++in_flight;
+    if (parts.group && !follows()) {
+      parts.group->begin_block();
+    }
     return work;
   }
 
   void run_all() {
     while (const auto work = next_to_run()) {
+      if (follows() && !parts.group->follow()) {
+        const std::lock_guard lock(mutex);
+        waiting.clear();
+        --in_flight;
+        continue;
+      }
       work->run();
       fail_together(work->failure());
       if (!engine) {
@@ -345,7 +305,7 @@ struct Scorer::State {
       return;
     }
     try {
-      parts.group->finish_order();
+      parts.group->finish_block();
     } catch (const base::Error& error) {
       scored.failure = error.what();
     }
@@ -375,7 +335,6 @@ struct Scorer::State {
 
   /// The threads beside the one that runs blocks, each of which waits for its work.
   void start_others(std::vector<std::thread>& others) {
-    planners = planning_threads;
     for (int i = 0; i < planning_threads; ++i) {
       others.emplace_back([this] { guarded([this] { plan_all(); }); });
     }
@@ -438,7 +397,13 @@ void Scorer::wait_until_ready() {
   }
 }
 
-void Scorer::submit(const sweep::Block& block) { state_->add(block); }
+void Scorer::submit(const sweep::Block& block) {
+  auto& to = *state_;
+  const auto work = std::make_shared<BlockWork>(*to.parts.probe, to.engine.get(), block, to.in_work);
+  const std::lock_guard lock(to.mutex);
+  to.waiting.push_back({.work = work});
+  to.to_threads.notify_all();
+}
 
 std::optional<Scored> Scorer::poll() {
   const std::lock_guard lock(state_->mutex);
@@ -465,23 +430,25 @@ void Scorer::wait(std::chrono::microseconds longest) {
 bool Scorer::take_back(std::uint64_t block) {
   const std::lock_guard lock(state_->mutex);
   state_->to_threads.notify_all();
-  return std::erase_if(state_->waiting, [&](const State::Waiting& waiting) {
-           return waiting.work->block().index == block && !waiting.is_ordered;
-         }) > 0;
+  return std::erase_if(state_->waiting,
+                       [&](const State::Waiting& waiting) { return waiting.work->block().index == block; }) > 0;
 }
 
 void Scorer::stop() {
   base::end_holds();
   const std::lock_guard lock(state_->mutex);
   state_->stopped = true;
-  std::erase_if(state_->waiting, [](const State::Waiting& waiting) { return !waiting.is_ordered; });
-  state_->to_threads.notify_all();
+  if (!state_->follows()) {
+    state_->waiting.clear();
+    if (state_->parts.group) {
+      state_->parts.group->close();
+    }
+  }
 }
 
 bool Scorer::idle() const {
   const std::lock_guard lock(state_->mutex);
-  const bool may_follow = state_->follows() && state_->planners > 0;
-  return state_->waiting.empty() && state_->in_flight == 0 && !may_follow;
+  return state_->waiting.empty() && state_->in_flight == 0;
 }
 
 bool Scorer::any_abandoned() { return abandoned; }

@@ -36,8 +36,8 @@ struct ScorerParts {
   base::Digest fingerprint{};
   std::function<std::unique_ptr<query::Engine>()> make_engine;  ///< in the thread that runs, whose tensor threads it
                                                                 ///< sets; empty: the blocks need no model
-  /// Several ranks that hold one model: rank 0 of the group tells the others what it scores; they score the same blocks
-  /// in step, because their slices are needed, until nothing follows, and drop the numbers. Null: one rank.
+  /// Several ranks that hold one model, and are given the same blocks in one order: they score them in step, because
+  /// their slices are needed, and all but rank 0 of the group drop the numbers. Null: one rank.
   std::shared_ptr<parallel::TensorGroup> group;
   std::chrono::seconds block_limit{0};  ///< 0: none
 };
@@ -122,13 +122,12 @@ class Scorer {
   std::optional<Scored> poll();
   /// Sleeps until something is ready to be polled, at most `longest`.
   void wait(std::chrono::microseconds longest);
-  /// Forgets a block that does not run yet. Returns whether it did not; one that other ranks score in step goes on.
+  /// Forgets a block that does not run yet, and that no other rank scores in step. Returns whether it did not.
   bool take_back(std::uint64_t block);
-  /// Forgets the blocks that do not run yet, and tells the ranks that score in step that no more follow; the others go
-  /// on, also where an injected fault holds them.
+  /// Forgets the blocks that do not run yet; a rank that scores in step forgets those that the one which leads it does
+  /// not begin. The others go on, also where an injected fault holds them.
   void stop();
-  /// Nothing waits, nothing is in work (results may still be there to poll), and, on a rank that scores in step,
-  /// nothing follows.
+  /// Nothing waits, and nothing is in work (results may still be there to poll).
   bool idle() const;
   /// Whether threads of this process were left behind: then the process must end without destroying statics.
   static bool any_abandoned();
