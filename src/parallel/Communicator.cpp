@@ -12,7 +12,6 @@
 #include "base/process/FaultInjection.hpp"
 #include "base/text/Text.hpp"
 #include "parallel/Backoff.hpp"
-#include "parallel/CallLimit.hpp"
 #include "parallel/MpiHandle.hpp"
 #include "parallel/MpiSession.hpp"
 

@@ -1,10 +1,13 @@
 #include "parallel/MpiSession.hpp"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <tuple>
 
 #include "base/Log.hpp"
@@ -12,12 +15,18 @@
 #include "base/process/FaultInjection.hpp"
 #include "base/process/Processors.hpp"
 #include "base/text/Text.hpp"
-#include "parallel/CallLimit.hpp"
 #include "parallel/MpiHandle.hpp"
 #include "parallel/RankGuard.hpp"
 
 namespace stereosweep::parallel {
 namespace {
+
+const char* shown = nullptr;  ///< by the handler of SIGALRM
+
+/// STEREOSWEEP_START_TIMEOUT_S: for MPI's start and end.
+std::chrono::duration<double> start_limit() {
+  return std::chrono::duration<double>(base::seconds_from_environment("STEREOSWEEP_START_TIMEOUT_S", 600));
+}
 
 bool mpi_runs() {
   int initialized = 0;
@@ -46,6 +55,20 @@ void refuse_rivals(std::int64_t num_ranks) {
 }
 
 }  // namespace
+
+CallLimit::CallLimit(const char* text, std::chrono::duration<double> time) {
+  shown = text;
+  ::signal(SIGALRM, [](int) {
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, shown, std::strlen(shown));
+    ::_exit(static_cast<int>(base::ExitCode::resume));
+  });
+  ::alarm(static_cast<unsigned>(std::ceil(time.count())));
+}
+
+CallLimit::~CallLimit() {
+  ::alarm(0);
+  ::signal(SIGALRM, SIG_DFL);
+}
 
 bool launched_as_rank() {
   const auto is_set = [](const char* name) { return !base::text_from_environment(name).empty(); };
