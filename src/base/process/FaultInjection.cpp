@@ -2,13 +2,13 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <deque>
 #include <map>
+#include <regex>
 #include <thread>
 #include <vector>
 
@@ -31,13 +31,6 @@ struct Fault {
   std::atomic<std::int64_t> passes{0};
 };
 
-std::int64_t number_in(const std::string& text, std::int64_t least, const std::string& item) {
-  const auto number = parse_integer(text);
-  refuse_if(!number || *number < least, "STEREOSWEEP_INJECT holds '" + item + "'",
-            "it must be point:n:action[:rank], n a number from 1 or *, rank a number from 0");
-  return *number;
-}
-
 /// What each action does; its value is what the caller must then pretend.
 const std::map<std::string_view, int (*)(const Fault&)> actions = {
     {"exit", [](const Fault&) -> int { ::_exit(3); }},
@@ -53,7 +46,7 @@ const std::map<std::string_view, int (*)(const Fault&)> actions = {
      }},
     {"delay=",
      [](const Fault& fault) {
-       std::this_thread::sleep_for(std::chrono::milliseconds(number_in(fault.argument, 0, fault.argument)));
+       std::this_thread::sleep_for(std::chrono::milliseconds(*parse_integer(fault.argument)));
        return 0;
      }},
     {"hold=",
@@ -67,32 +60,25 @@ const std::map<std::string_view, int (*)(const Fault&)> actions = {
     {"enospc", [](const Fault&) { return ENOSPC; }},
     {"short", [](const Fault&) { return short_write; }}};
 
-void read_action(const std::string& text, const std::string& item, Fault& fault) {
-  const auto name = text.substr(0, text.find('=') + 1);  // empty where there is no argument
-  fault.argument = text.substr(name.empty() ? text.size() : name.size());
-  const auto known = actions.find(name.empty() ? text : name);
-  refuse_if(known == actions.end(), "STEREOSWEEP_INJECT asks for '" + text + "'",
+/// Names of points hold colons, and no numbers.
+void parse_fault(const std::string& item, Fault& fault) {
+  static const std::regex form(R"((.+?):(\*|0*[1-9]\d{0,17}):([^:=]*=?)([^:]*)(?::(\d{1,18}))?)");
+  constexpr auto needed = "it must be point:n:action[:rank], n a number from 1 or *, rank a number from 0";
+  std::smatch parts;
+  refuse_if(!std::regex_match(item, parts, form), "STEREOSWEEP_INJECT holds '" + item + "'", needed);
+  const auto known = actions.find(parts[3].str());
+  refuse_if(known == actions.end(), "STEREOSWEEP_INJECT asks for '" + parts[3].str() + parts[4].str() + "'",
             "actions are exit, kill, stop, throw, hang, delay=MS, hold=FILE, eio, enospc, short");
+  fault.point = parts[1];
+  fault.pass = parse_integer(parts[2].str()).value_or(0);
   fault.act = known->second;
-  refuse_if(name == "hold=" && fault.argument.empty(), "STEREOSWEEP_INJECT holds '" + item + "'", "hold= needs a file");
-  if (name == "delay=") {
-    number_in(fault.argument, 0, item);
-  }
-}
-
-void parse_faults(std::string_view text, std::deque<Fault>& faults) {
-  for (const auto& item : split(text, ',')) {
-    const auto parts = split(item, ':');
-    const auto is_pass = [](const std::string& part) { return part == "*" || parse_integer(part).has_value(); };
-    const auto pass = std::ranges::find_if(parts, is_pass);  // names of points hold colons, and no numbers
-    const auto after = parts.end() - pass;
-    auto& fault = faults.emplace_back();
-    const bool complete = pass != parts.begin() && (after == 2 || after == 3);
-    fault.pass = complete && *pass == "*" ? 0 : number_in(complete ? *pass : "", 1, item);
-    fault.point = join(std::vector<std::string>(parts.begin(), pass), ":");
-    read_action(pass[1], item, fault);
-    fault.rank = after == 3 ? number_in(pass[2], 0, item) : -1;
-  }
+  fault.argument = parts[4];
+  fault.rank = parse_integer(parts[5].str()).value_or(-1);
+  const bool is_delay = known->first == "delay=";
+  refuse_if(is_delay && parse_integer(fault.argument).value_or(-1) < 0, "STEREOSWEEP_INJECT holds '" + item + "'",
+            needed);
+  refuse_if(known->first == "hold=" && fault.argument.empty(), "STEREOSWEEP_INJECT holds '" + item + "'",
+            "hold= needs a file");
 }
 
 std::deque<Fault> faults;
@@ -102,8 +88,8 @@ std::string faults_text;
 
 void set_faults(std::string_view text) {
   std::deque<Fault> read;
-  if (!text.empty()) {
-    parse_faults(text, read);
+  for (const auto& item : text.empty() ? std::vector<std::string>() : split(text, ',')) {
+    parse_fault(item, read.emplace_back());
   }
   faults.swap(read);
   holds_ended = false;
