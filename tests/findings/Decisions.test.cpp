@@ -11,7 +11,6 @@
 #include "findings/RandomScores.hpp"
 #include "findings/contrasts/Contrasts.hpp"
 #include "stats/sequential/PartEstimate.hpp"
-#include "stats/sequential/VisitingOrder.hpp"
 #include "support/TemporaryDirectory.hpp"
 
 namespace stereosweep::findings {

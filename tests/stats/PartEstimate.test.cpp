@@ -7,8 +7,6 @@
 #include <random>
 #include <vector>
 
-#include "stats/sequential/VisitingOrder.hpp"
-
 namespace stereosweep::stats {
 namespace {
 

@@ -1,5 +1,3 @@
-#include "stats/sequential/VisitingOrder.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <set>
 
 #include "stats/permutation/Relabelling.hpp"
+#include "stats/sequential/PartEstimate.hpp"
 
 namespace stereosweep::stats {
 namespace {

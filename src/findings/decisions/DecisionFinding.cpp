@@ -7,7 +7,7 @@
 #include "base/text/Text.hpp"
 #include "findings/decisions/Decisions.hpp"
 #include "results/tables/TerminalTable.hpp"
-#include "stats/sequential/VisitingOrder.hpp"
+#include "stats/sequential/PartEstimate.hpp"
 
 namespace stereosweep::findings {
 namespace {

@@ -16,7 +16,7 @@
 #include "findings/sharing/Sharing.hpp"
 #include "stats/PValues.hpp"
 #include "stats/Summary.hpp"
-#include "stats/sequential/VisitingOrder.hpp"
+#include "stats/sequential/PartEstimate.hpp"
 
 namespace stereosweep::findings {
 

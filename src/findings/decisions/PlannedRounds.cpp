@@ -15,7 +15,7 @@
 #include "findings/decisions/Rounds.hpp"
 #include "findings/power/Power.hpp"
 #include "results/tables/TerminalTable.hpp"
-#include "stats/sequential/VisitingOrder.hpp"
+#include "stats/sequential/PartEstimate.hpp"
 
 namespace stereosweep::findings {
 namespace {

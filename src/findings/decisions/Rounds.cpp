@@ -14,7 +14,6 @@
 #include "stats/permutation/Relabelling.hpp"
 #include "stats/sequential/FlipEvalue.hpp"
 #include "stats/sequential/PartEstimate.hpp"
-#include "stats/sequential/VisitingOrder.hpp"
 
 namespace stereosweep::findings {
 namespace {

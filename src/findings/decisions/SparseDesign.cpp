@@ -9,7 +9,7 @@
 #include "base/text/Text.hpp"
 #include "findings/Names.hpp"
 #include "findings/decisions/Rounds.hpp"
-#include "stats/sequential/VisitingOrder.hpp"
+#include "stats/sequential/PartEstimate.hpp"
 
 namespace stereosweep::findings {
 namespace {

@@ -1,5 +1,5 @@
 // A part of templates x rephrasings that is asked in place of all (axes.design): where rephrasings matter less than
-// templates, a few layers tell nearly what the whole product tells (stats/sequential/VisitingOrder).
+// templates, a few layers tell nearly what the whole product tells (stats/sequential/PartEstimate).
 #pragma once
 
 #include <cstdint>
