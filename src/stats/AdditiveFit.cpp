@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/Lists.hpp"
+#include "stats/Summary.hpp"
 
 namespace stereosweep::stats {
 namespace {
@@ -86,8 +87,7 @@ Influences AdditiveFit::influences(const std::vector<double>& parts, const std::
   auto right = parts;
   each_score(num_units, scores_of_,
              [&](std::size_t unit, std::size_t cell, double) { right[unit] -= all_parts / n / in_cells[cell]; });
-  const double most = std::abs(*std::ranges::max_element(parts, {}, [](double part) { return std::abs(part); }));
-  const auto multipliers = solve(std::move(right), most);
+  const auto multipliers = solve(std::move(right), largest_magnitude(parts));
   auto of_cells = in_cell([&](std::size_t unit, double) { return -multipliers[unit]; });
   Influences influences;
   for (std::size_t cell = 0; cell < in_cells.size(); ++cell) {

@@ -1,10 +1,13 @@
 #include "stats/CrossedTable.hpp"
 
+#include <boost/math/distributions/chi_squared.hpp>
+#include <boost/math/distributions/fisher_f.hpp>
 #include <boost/math/special_functions/gamma.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "base/Error.hpp"
@@ -122,6 +125,39 @@ MeanError error_of_one_layer(const CrossedSquares& squares) {
       std::max(0.0, squares.total - of_rows * n * (n - 1)) / (n * (1 - squares.column_spread)) * squares.column_spread;
   const double variance = of_rows + of_columns;
   return {variance, variance > 0 ? num_columns - 1 : nan};
+}
+
+/// Quantile of chi square over its degrees of freedom: the ratio of a mean square to its expectation.
+double square_quantile(double probability, double degrees) {
+  return boost::math::quantile(boost::math::chi_squared(degrees), probability) / degrees;
+}
+
+double ratio_quantile(double probability, double degrees, double other_degrees) {
+  return boost::math::quantile(boost::math::fisher_f(degrees, other_degrees), probability);
+}
+
+/// Squared distance from the component to one end of its interval. `outside`: the chance to lie beyond it. The lower
+/// end is below by what added squares may be too large and squares that are taken off too small; the upper end turns
+/// both round.
+double squared_distance(std::span<const CountedSquare> squares, double outside, double direction) {
+  const auto too_large = [&](double degrees) { return 1 - 1 / square_quantile(1 - outside, degrees); };
+  const auto too_small = [&](double degrees) { return 1 / square_quantile(outside, degrees) - 1; };
+  double sum = 0;
+  for (const auto& square : squares) {
+    const bool is_added = direction * square.coefficient > 0;
+    const double own = is_added ? too_large(square.degrees) : too_small(square.degrees);
+    sum += std::pow(own * square.coefficient * square.value, 2);
+    for (const auto& other : squares) {
+      if (!is_added || direction * other.coefficient >= 0) {
+        continue;
+      }
+      const double quantile = ratio_quantile(1 - outside, square.degrees, other.degrees);
+      const double both =
+          (std::pow(quantile - 1, 2) - std::pow(own * quantile, 2) - std::pow(too_small(other.degrees), 2)) / quantile;
+      sum += both * std::abs(square.coefficient * other.coefficient) * square.value * other.value;
+    }
+  }
+  return std::max(sum, 0.0);
 }
 
 }  // namespace
@@ -315,9 +351,7 @@ MeanError error_of_group_means(std::span<const std::vector<double>> groups) {
     const auto n = static_cast<double>(group.size());
     variances.push_back(std::pow(standard_deviation(group).value, 2) / n);
     degrees.push_back(n - 1);
-    for (const double value : group) {
-      largest = std::max(largest, std::abs(value));
-    }
+    largest = std::max(largest, largest_magnitude(group));
   }
   const double variance = std::accumulate(variances.begin(), variances.end(), 0.0);
   return {variance, std::sqrt(variance) > 1e-12 * largest ? fewest_degrees(variances, degrees) : nan};
@@ -330,6 +364,51 @@ MeanTest test_mean(double mean, const MeanError& error, double confidence) {
   const double deviation = std::sqrt(error.variance);
   const double half = deviation * student_quantile((1 + confidence) / 2, error.degrees);
   return {two_sided_student(mean * mean / error.variance, error.degrees), mean - half, mean + half};
+}
+
+PairedTest paired_t_test(std::span<const double> left, std::span<const double> right) {
+  STEREOSWEEP_ASSERT(left.size() == right.size(), "the values are pairs");
+  PairedTest result;
+  result.n = left.size();
+  if (left.empty()) {
+    return result;
+  }
+  std::vector<double> differences(left.size());
+  std::ranges::transform(left, right, differences.begin(), std::minus());
+  if (!all_finite(differences)) {
+    result.reason = Reason::not_finite;
+    return result;
+  }
+  result.difference = mean(differences).value;
+  const double deviation = standard_deviation(differences).value;
+  if (differences.size() < 2) {
+    result.reason = Reason::too_few;
+    return result;
+  }
+  const double largest = std::max(largest_magnitude(left), largest_magnitude(right));
+  if (!(deviation > 1e-12 * largest)) {  // else the rounding of equal differences had a t of 1e16
+    result.reason = Reason::constant;
+    return result;
+  }
+  const auto degrees = static_cast<double>(differences.size() - 1);
+  result.t = result.difference / (deviation / std::sqrt(static_cast<double>(differences.size())));
+  result.p = two_sided_student(result.t * result.t, degrees);
+  result.reason = Reason::ok;
+  return result;
+}
+
+VarianceComponent variance_component(std::span<const CountedSquare> squares, double confidence) {
+  if (squares.empty()) {
+    return {};
+  }
+  VarianceComponent component{0, 0, 0};
+  for (const auto& square : squares) {
+    component.value += square.coefficient * square.value;
+  }
+  const double outside = (1 - confidence) / 2;
+  component.low = component.value - std::sqrt(squared_distance(squares, outside, 1));
+  component.high = component.value + std::sqrt(squared_distance(squares, outside, -1));
+  return component;
 }
 
 }  // namespace stereosweep::stats

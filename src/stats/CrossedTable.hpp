@@ -1,5 +1,6 @@
 // How far the mean of a table is off whose rows and columns are two samples, crossed with each other (templates and
-// rephrasings): random effects of the rows, of the columns, and a rest of each cell. The mean's t test and interval.
+// rephrasings): random effects of the rows, of the columns, and a rest of each cell. Student's t of such a mean and of
+// paired differences, and intervals of what is left of a sum and difference of mean squares.
 #pragma once
 
 #include <cmath>
@@ -99,5 +100,38 @@ struct MeanTest {
 
 /// NaN where the error's variance or degrees are not above 0.
 MeanTest test_mean(double mean, const MeanError& error, double confidence);
+
+struct PairedTest {
+  double difference = nan;  ///< mean of left - right
+  double t = nan;           ///< difference / (standard deviation (n - 1) / sqrt(n))
+  double p = nan;           ///< two-sided, n - 1 degrees of freedom
+  std::size_t n = 0;
+  /// `too_few`: fewer than two pairs; `constant`: the differences vary by no more than 1e-12 of the values, and t
+  /// has no value.
+  Reason reason = Reason::no_values;
+  bool defined() const { return reason == Reason::ok; }
+};
+
+/// As scipy.stats.ttest_rel, which gives an infinite t where ours has the reason `constant`. Both spans have the same
+/// length. Assumes that the differences are independent draws of a normal distribution.
+PairedTest paired_t_test(std::span<const double> left, std::span<const double> right);
+
+/// A mean square of an analysis of variance, and how often it counts in a component (negative: it is taken off).
+struct CountedSquare {
+  double coefficient = 0;
+  double value = 0;
+  double degrees = 0;  ///< at least 1
+};
+
+struct VarianceComponent {
+  double value = nan;  ///< sum of coefficient x value; below 0 where the squares say so by chance
+  double low = nan;    ///< may be below 0
+  double high = nan;
+};
+
+/// Modified large sample interval of a sum and difference of independent mean squares (Ting, Burdick, Graybill,
+/// Jeyaratnam and Lu 1990, Journal of Statistical Computation and Simulation 35; Burdick and Graybill 1992, Confidence
+/// Intervals on Variance Components, ch. 3): exact where one square alone counts. Normal effects are assumed.
+VarianceComponent variance_component(std::span<const CountedSquare> squares, double confidence);
 
 }  // namespace stereosweep::stats

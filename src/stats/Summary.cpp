@@ -60,6 +60,11 @@ std::vector<double> finite(std::span<const double> values) {
   return found;
 }
 
+double largest_magnitude(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0,
+                         [](double largest, double value) { return std::max(largest, std::abs(value)); });
+}
+
 std::vector<double> column_of(std::span<const double> table, std::size_t column, std::size_t num_columns) {
   std::vector<double> cells;
   for (auto place = column; place < table.size(); place += num_columns) {

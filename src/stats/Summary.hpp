@@ -45,6 +45,8 @@ std::vector<double> average_ranks(std::span<const double> values);
 bool all_finite(std::span<const double> values);
 /// Those that are, in their order.
 std::vector<double> finite(std::span<const double> values);
+/// The largest |value|; 0 without any.
+double largest_magnitude(std::span<const double> values);
 /// Of a table [row, column].
 std::vector<double> column_of(std::span<const double> table, std::size_t column, std::size_t num_columns);
 

@@ -9,7 +9,7 @@
 
 #include "stats/Correlation.hpp"
 #include "stats/NullTables.hpp"
-#include "stats/permutation/ShuffledTau.hpp"
+#include "stats/permutation/ShuffledCorrelation.hpp"
 
 int main(int argc, char** argv) {
   namespace stats = stereosweep::stats;

@@ -1,10 +1,10 @@
-#include "stats/sequential/FlipEvalue.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
+
+#include "stats/sequential/Boundary.hpp"
 
 namespace stereosweep::stats {
 namespace {

@@ -1,5 +1,3 @@
-#include "stats/PairedTest.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,6 +5,7 @@
 
 #include "base/files/File.hpp"
 #include "base/text/Json.hpp"
+#include "stats/CrossedTable.hpp"
 #include "support/Places.hpp"
 
 namespace stereosweep::stats {

@@ -1,5 +1,3 @@
-#include "stats/permutation/ShuffledTau.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 
 #include "stats/Correlation.hpp"
 #include "stats/NullTables.hpp"
+#include "stats/permutation/ShuffledCorrelation.hpp"
 
 namespace stereosweep::stats {
 namespace {

@@ -1,11 +1,11 @@
-#include "stats/VarianceComponents.hpp"
-
 #include <boost/math/distributions/chi_squared.hpp>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 #include <vector>
+
+#include "stats/CrossedTable.hpp"
 
 namespace stereosweep::stats {
 namespace {

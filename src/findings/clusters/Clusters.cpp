@@ -21,7 +21,6 @@
 #include "results/tables/TerminalTable.hpp"
 #include "stats/CrossedTable.hpp"
 #include "stats/PValues.hpp"
-#include "stats/VarianceComponents.hpp"
 
 namespace stereosweep::stats {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "findings/Finding.hpp"
+#include "stats/CrossedTable.hpp"
 #include "stats/KMeans.hpp"
-#include "stats/PairedTest.hpp"
 #include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {

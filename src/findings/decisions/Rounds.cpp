@@ -12,7 +12,7 @@
 #include "findings/contrasts/ComparedCells.hpp"
 #include "stats/RateInterval.hpp"
 #include "stats/permutation/Relabelling.hpp"
-#include "stats/sequential/FlipEvalue.hpp"
+#include "stats/sequential/Boundary.hpp"
 #include "stats/sequential/PartEstimate.hpp"
 
 namespace stereosweep::findings {

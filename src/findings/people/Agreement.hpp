@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "stats/Correlation.hpp"
-#include "stats/permutation/ShuffledTau.hpp"
+#include "stats/permutation/ShuffledCorrelation.hpp"
 
 namespace stereosweep::findings {
 

@@ -11,8 +11,8 @@
 
 #include "findings/Finding.hpp"
 #include "findings/Scores.hpp"
+#include "stats/CrossedTable.hpp"
 #include "stats/Summary.hpp"
-#include "stats/VarianceComponents.hpp"
 #include "sweep/Comparison.hpp"
 
 namespace stereosweep::findings {

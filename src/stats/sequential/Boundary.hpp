@@ -4,6 +4,7 @@
 // Methods, ch. 3 and 11; Scharfstein, Tsiatis and Robins 1997, JASA 92).
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <vector>
@@ -51,5 +52,12 @@ std::optional<std::size_t> first_beyond(std::span<const Look> looks, double leve
 /// Smallest level at which a look is beyond its boundary, to a relative 0.002 from above; 1 without one. It only falls
 /// when looks are added, and is a valid p at any of them.
 double sequential_p(std::span<const Look> looks);
+
+/// E-value of the differences in their order: the mean over l in -+{.25, .5, 1, 2} / scale of the product of
+/// exp(l x) / cosh(l x), scale the root mean square of the first `num_first` of them. Where each difference is as
+/// likely of either sign given all before and all sizes, its mean is 1 whenever one stops, so that it reaches 1 / level
+/// with a probability of at most level (Ville 1939; tests under groups of symmetries: Koning, arXiv:2310.01153; Ramdas
+/// and Wang 2025, Hypothesis testing with e-values). At most 2^(n - 1). Differences of 0 say nothing; 1 without any.
+double flip_e_value(std::span<const double> differences, std::size_t num_first);
 
 }  // namespace stereosweep::stats
