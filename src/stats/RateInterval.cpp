@@ -54,7 +54,8 @@ EffectiveDraws draws_of(double mean, const MeanError& error, std::size_t num_uni
 /// Clopper and Pearson's interval, and twice the smaller tail of the binomial distribution with the share that stands
 /// for 0.
 CellsTest test_draws(const EffectiveDraws& draws, double mean, const ScaleEnds& ends, double confidence) {
-  CellsTest found{.reason = draws.reason};
+  CellsTest found;
+  found.reason = draws.reason;
   if (!draws.exist()) {
     return found;
   }
@@ -95,13 +96,11 @@ CellsTest test_cells(const CrossedSquares& squares, double mean, const std::opti
     found.degrees = error.degrees;
     return found;
   }
-  const auto test = test_mean(mean, error, confidence);
-  found.p = varies || mean != 0 ? test.p : 1;
-  found.low = test.low;
-  found.high = test.high;
+  static_cast<MeanTest&>(found) = test_mean(mean, error, confidence);
+  found.p = varies || mean != 0 ? found.p : 1;
   found.reason = !std::isfinite(squares.cells_alone) ? Reason::not_finite
                  : !varies                           ? Reason::constant
-                 : std::isnan(test.low)              ? Reason::too_few
+                 : std::isnan(found.low)             ? Reason::too_few
                                                      : Reason::ok;
   return found;
 }

@@ -17,10 +17,7 @@ struct ScaleEnds {
 };
 
 /// Of the mean of crossed cells over other rows and columns.
-struct CellsTest {
-  double p = nan;  ///< two-sided, against 0
-  double low = nan;
-  double high = nan;
+struct CellsTest : MeanTest {
   double degrees = nan;  ///< of freedom
   /// Why there is no interval: `no_values`: no cell; `too_few`: one row, two cells between ends, or no degrees of
   /// freedom; `not_finite`: squares of scores beyond 1e308; `constant`: no cell varies by more than 1e-12 of the mean,

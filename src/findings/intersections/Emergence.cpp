@@ -96,7 +96,7 @@ EmergenceRow row_of(const Cells& cells, const std::optional<stats::ScaleEnds>& e
   }
   row.interaction = beyond_sum.mean;
   row.interaction_test = beyond_sum.test;
-  auto& [p, low, high, degrees, reason] = row.interaction_test;
+  auto& [p, low, high] = static_cast<stats::MeanTest&>(row.interaction_test);
   if (ends && !std::isnan(low)) {
     const auto num_parts = static_cast<double>(to_parts.size());
     const double num_added = 1 + (parts.baseline ? num_parts - 1 : 0);
