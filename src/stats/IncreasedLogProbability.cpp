@@ -61,7 +61,7 @@ struct MeasureRow {
 };
 
 /// In the order of Measure.
-constexpr std::array<MeasureRow, all_measures.size()> measure_rows = {{
+constexpr std::array<MeasureRow, num_measures> measure_rows = {{
     {"ilps_first", "log-probability of the first subword, minus the prior's",
      [](const WordNumbers& numbers) { return numbers.logprob.empty() ? Score{} : scored(numbers.logprob.front()); }},
     {"ilps_last", "log-probability of the last subword, minus the prior's",

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -37,12 +38,7 @@ enum class Measure : std::uint8_t {
   set_hardest_plain,
 };
 
-constexpr std::array<Measure, 10> all_measures = {
-    Measure::ilps_first,          Measure::ilps_last,          Measure::ilps_chain,
-    Measure::ilps_star,           Measure::set_code_augmented, Measure::set_code_plain,
-    Measure::set_paper_augmented, Measure::set_paper_plain,    Measure::set_hardest_augmented,
-    Measure::set_hardest_plain,
-};
+constexpr std::size_t num_measures = 10;
 
 std::string_view name_of(Measure measure);
 /// One sentence for tables and files.

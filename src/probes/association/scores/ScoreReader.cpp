@@ -105,7 +105,8 @@ std::vector<Variant> variants_of(const results::RawSchema& schema) {
   const bool has_masses = has("log_mass_initial") && has("log_mass_continuation");
   const bool has_distances = has("set_distance_bias") && has("set_distance_plain");
   std::vector<Variant> variants;
-  for (const auto measure : stats::all_measures) {
+  for (std::size_t place = 0; place < stats::num_measures; ++place) {
+    const auto measure = static_cast<stats::Measure>(place);
     const bool is_distance = stats::name_of(measure).starts_with("set");
     const bool exists = is_distance ? has_distances : measure != stats::Measure::ilps_star || has_masses;
     for (std::size_t prior = 0; exists && prior < schema.num_priors; ++prior) {
