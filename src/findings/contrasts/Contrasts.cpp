@@ -24,7 +24,7 @@ constexpr std::size_t contrasts_a_rank = 4;  // where there are as many, each is
 struct Tested {
   ContrastRow row;
   std::vector<double> blocks;
-  const ContrastPlan* plan = nullptr;
+  std::size_t plan = 0;  ///< its place
 };
 /// What the ranks tell each other.
 template <base::Either<Tested> Told>
@@ -32,7 +32,7 @@ auto fields_of(Told& tested) {
   using Numbers = std::conditional_t<std::is_const_v<Told>, const ContrastNumbers, ContrastNumbers>;
   auto& row = tested.row;
   return std::tie(static_cast<Numbers&>(row), row.contrast, row.measure, row.item, row.claim, row.left_subjects,
-                  row.right_subjects, tested.blocks);
+                  row.right_subjects, tested.blocks, tested.plan);
 }
 
 class Comparer {
@@ -72,12 +72,7 @@ class Comparer {
       }
       return rows;
     });
-    for (std::size_t unit = 0; unit < units.size(); ++unit) {
-      for (auto& tested : units[unit]) {
-        tested.plan = plans[unit / parts];
-        tested_.push_back(std::move(tested));
-      }
-    }
+    std::ranges::move(base::joined(units), std::back_inserter(tested_));
   }
 
   /// Of the sides whose means count with this sign.
@@ -97,6 +92,7 @@ class Comparer {
   Tested test(const ContrastPlan& plan, std::size_t measure, const ComparedMeans& means, std::size_t item) const {
     Tested tested;
     auto& row = tested.row;
+    tested.plan = static_cast<std::size_t>(&plan - plans_.data());
     const auto compared = means.of(item);
     static_cast<ComparedNumbers&>(row) = compared;
     row.contrast = plan.name;
@@ -189,8 +185,8 @@ class Comparer {
     put(stats::Adjustment::holm, &ContrastRow::p_holm);
     put(stats::Adjustment::benjamini_hochberg, &ContrastRow::p_benjamini_hochberg);
     put(stats::Adjustment::benjamini_yekutieli, &ContrastRow::p_yekutieli);
-    const auto& key = members.front()->plan->blocks_key;
-    if (std::ranges::any_of(members, [&](const auto* tested) { return tested->plan->blocks_key != key; })) {
+    const auto key_of = [&](const Tested* tested) -> const std::string& { return plans_[tested->plan].blocks_key; };
+    if (std::ranges::adjacent_find(members, std::ranges::not_equal_to(), key_of) != members.end()) {
       return;  // other templates: nothing to flip together
     }
     const auto sums = base::joined(members, &Tested::blocks);  // max-T takes draws x members x templates additions
