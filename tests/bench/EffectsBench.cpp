@@ -44,11 +44,12 @@ std::vector<probes::contexts::WordVectors> make_store(const base::Json& asked, c
   }
   const auto raw = base::open_file(asked.at("raw").get<std::string>()).mapped();
   const auto* numbers = reinterpret_cast<const float*>(raw.bytes().data());
-  probes::contexts::VectorStoreWriter writer(asked.at("store").get<std::string>(), words, dimension);
-  for (std::uint64_t row = 0; row < words.size() * contexts; ++row) {
-    writer.add(row / contexts, {numbers + row * dimension, dimension});
-  }
-  return writer.finish();
+  const auto give = [&](const probes::contexts::AddVector& add) {
+    for (std::uint64_t row = 0; row < words.size() * contexts; ++row) {
+      add(row / contexts, {numbers + row * dimension, dimension});
+    }
+  };
+  return probes::contexts::write_vectors(asked.at("store").get<std::string>(), words, dimension, give);
 }
 
 }  // namespace

@@ -34,10 +34,10 @@ TEST(WordsFileTest, ReadsBackAndSeesEveryDamage) {
   const testing::TemporaryDirectory directory;
   const auto file = directory / "contexts.words";
   EXPECT_FALSE(probes::contexts::read_words(file).has_value());
-  probes::contexts::write_words(file, some_words());
+  results::write_sealed(file, encode(some_words()));
   const auto read = probes::contexts::read_words(file);
   ASSERT_TRUE(read.has_value());
-  EXPECT_TRUE(*read == some_words());
+  EXPECT_EQ(encode(*read), encode(some_words()));
   EXPECT_EQ(read->words[0].word, "snow drop");
   EXPECT_EQ(read->cost.distinct_tokens, 3U);
   const auto content = base::read_file(file);
@@ -75,9 +75,8 @@ TEST(StoreAccessTest, WaitsForAFileThatAppearsLate) {
   const testing::TemporaryDirectory directory;
   const std::vector<probes::contexts::WordVectors> names = {{"rose", 1, 1, 0, {}}};
   const std::vector<float> vector = {1, 2, 3};
-  probes::contexts::VectorStoreWriter writer(directory / "hidden.bin", names, 3);
-  writer.add(0, vector);
-  const auto words = writer.finish();
+  const auto words = probes::contexts::write_vectors(directory / "hidden.bin", names, 3,
+                                                     [&](const probes::contexts::AddVector& add) { add(0, vector); });
   base::write_file_atomically(directory / "vectors.bin", "an older one");
   const std::jthread later([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(60));

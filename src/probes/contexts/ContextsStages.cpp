@@ -22,7 +22,6 @@ std::vector<WordVectors> write_store(const std::filesystem::path& file, const Ve
                                      const results::JournalStore& journal, const StageRequest& request) {
   std::error_code ignored;                 // where it stays, writing the new one says why
   std::filesystem::remove(file, ignored);  // of an earlier start: there is not room for two
-  VectorStoreWriter writer(file, probe.words(), probe.dimension());
   const auto contexts = probe.schema().outer_axes[1].labels.size();
   std::map<std::string, std::uint32_t> places;  // of the files that hold made sentences
   if (const auto& settings = request.job.settings<Contexts>(); settings.is_generated()) {
@@ -31,24 +30,25 @@ std::vector<WordVectors> write_store(const std::filesystem::path& file, const Ve
     }
   }
   std::vector<std::vector<std::uint32_t>> frames(probe.words().size());
-  for (std::uint64_t index = 0; index < probe.blocks().num_blocks(); ++index) {
-    const auto block = probe.blocks().block(index);
-    const auto raw = journal.read_block(block, probe.schema());
-    base::fail_if(!raw, "the journal lacks block " + std::to_string(index), "it was complete before");
-    const auto& status = column_named<std::uint8_t>(*raw, probe.schema(), "status");
-    const std::span<const float> vectors(column_named<float>(*raw, probe.schema(), "vector"));
-    for (std::size_t i = 0; i < status.size(); ++i) {
-      if (status[i] == static_cast<std::uint8_t>(VectorStatus::ok)) {
-        const auto word = (block.first_context + i) / contexts;
-        writer.add(word, vectors.subspan(i * probe.dimension(), probe.dimension()));
-        if (!places.empty()) {
-          frames[word].push_back(places.at(probe.file_of(block.first_context + i)));
+  auto words = write_vectors(file, probe.words(), probe.dimension(), [&](const AddVector& add) {
+    for (std::uint64_t index = 0; index < probe.blocks().num_blocks(); ++index) {
+      const auto block = probe.blocks().block(index);
+      const auto raw = journal.read_block(block, probe.schema());
+      base::fail_if(!raw, "the journal lacks block " + std::to_string(index), "it was complete before");
+      const auto& status = column_named<std::uint8_t>(*raw, probe.schema(), "status");
+      const std::span<const float> vectors(column_named<float>(*raw, probe.schema(), "vector"));
+      for (std::size_t i = 0; i < status.size(); ++i) {
+        if (status[i] == static_cast<std::uint8_t>(VectorStatus::ok)) {
+          const auto word = (block.first_context + i) / contexts;
+          add(word, vectors.subspan(i * probe.dimension(), probe.dimension()));
+          if (!places.empty()) {
+            frames[word].push_back(places.at(probe.file_of(block.first_context + i)));
+          }
         }
       }
     }
-  }
-  request.check_lease();
-  auto words = writer.finish();
+    request.check_lease();
+  });
   for (std::size_t word = 0; word < words.size(); ++word) {
     words[word].frames = std::move(frames[word]);
   }
@@ -98,12 +98,14 @@ class VectorsStage final : public Stage {
     WordsFile words{finished.settings, probe_->dimension(), finished.journal.cost(),
                     write_store(request.directory / store_file, *probe_, finished.journal, request)};
     has_store_ = true;
-    base::fail_if(words_ && !(*words_ == words), "the vectors computed anew are not those of the first time",
+    base::fail_if(words_ && encode(*words_) != encode(words),
+                  "the vectors computed anew are not those of the first time",
                   "other hardware or libraries give other last bits", "start anew with --overwrite");
     request.check_lease();  // the store may have taken long
-    write_words(request.directory / words_file, words);
+    auto bytes = encode(words);
+    results::write_sealed(request.directory / words_file, bytes);
     words_ = std::move(words);
-    return encode(*words_);
+    return bytes;
   }
 
   std::optional<StageFile> file(const sweep::Job& job) const override {

@@ -63,13 +63,13 @@ class EffectsProbeTest : public ::testing::Test {
     for (const auto& word : list_words(job.settings<probes::contexts::Contexts>().tests)) {
       words.push_back({word, 9, 9, 0, {}});
     }
-    VectorStoreWriter writer(file, words, dimension);
-    for (std::uint64_t word = 0; word + 1 < words.size(); ++word) {
-      for (std::uint64_t context = 0; context < word + 2; ++context) {
-        writer.add(word, vector_of(word, context));
+    return write_vectors(file, words, dimension, [&](const AddVector& add) {
+      for (std::uint64_t word = 0; word + 1 < words.size(); ++word) {
+        for (std::uint64_t context = 0; context < word + 2; ++context) {
+          add(word, vector_of(word, context));
+        }
       }
-    }
-    return writer.finish();
+    });
   }
 
   std::vector<float> drawn(const EffectsProbe& probe, const std::string& test, std::uint64_t sample,
@@ -180,12 +180,12 @@ TEST_F(EffectsProbeTest, DeviationOfRoundingIsNone) {
     names.push_back({word, 1, 1, 0, {}});
   }
   for (const bool targets_alike : {true, false}) {  // else the attributes are
-    VectorStoreWriter writer(file, names, dimension);
-    for (std::uint64_t word = 0; word < names.size(); ++word) {
-      const bool is_target = names[word].word < "u";
-      writer.add(word, vector_of(is_target == targets_alike ? 50 : word, 0));
-    }
-    const auto words = writer.finish();
+    const auto words = write_vectors(file, names, dimension, [&](const AddVector& add) {
+      for (std::uint64_t word = 0; word < names.size(); ++word) {
+        const bool is_target = names[word].word < "u";
+        add(word, vector_of(is_target == targets_alike ? 50 : word, 0));
+      }
+    });
     const EffectsProbe probe(job, words, std::make_shared<VectorStore>(file, words, dimension));
     const auto raw = probe.fold(probe.blocks().block(0), {});
     EXPECT_EQ(std::get<std::vector<std::uint8_t>>(raw.columns[3])[0],
@@ -220,13 +220,11 @@ TEST_F(EffectsProbeTest, AVectorWithoutDirectionIsNamed) {
   for (const auto& word : list_words(job.settings<probes::contexts::Contexts>().tests)) {
     words.push_back({word, 1, 1, 0, {}});
   }
-  {
-    VectorStoreWriter writer(file, words, dimension);
+  words = write_vectors(file, words, dimension, [&](const AddVector& add) {
     for (std::uint64_t word = 0; word < words.size(); ++word) {
-      writer.add(word, word == 5 ? std::vector<float>(dimension) : std::vector<float>(dimension, 1.0F));
+      add(word, word == 5 ? std::vector<float>(dimension) : std::vector<float>(dimension, 1.0F));
     }
-    words = writer.finish();
-  }
+  });
   const EffectsProbe probe(job, words, std::make_shared<VectorStore>(file, words, dimension));
   const auto raw = probe.fold(probe.blocks().block(0), {});
   EXPECT_EQ(std::get<std::vector<std::uint8_t>>(raw.columns[3])[0],
@@ -322,7 +320,9 @@ TEST_F(EffectsProbeTest, SamplesOfMadeSentencesKeepToOneTemplate) {
         cosine(p, drawn_of("u", sample)) - (cosine(p, drawn_of("v", sample)) + cosine(p, drawn_of("r", sample))) / 2;
     EXPECT_NEAR(association[sample * slots], expected, 1e-12);
   }
-  EXPECT_EQ(decode_words(encode(WordsFile{"", dimension, {}, words})), (WordsFile{"", dimension, {}, words}));
+  const auto bytes = encode(WordsFile{"", dimension, {}, words});
+  EXPECT_EQ(encode(decode_words(bytes)), bytes);
+  EXPECT_EQ(decode_words(bytes).words[1].frames, words[1].frames);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
 #include <ranges>
 #include <set>
 #include <tuple>
@@ -19,7 +18,6 @@
 #include "corpus/StaticVectors.hpp"
 #include "engine/EngineFactory.hpp"
 #include "parallel/Communicator.hpp"
-#include "parallel/Messenger.hpp"
 #include "results/Journal.hpp"
 #include "results/Seal.hpp"
 #include "sweep/Composer.hpp"
@@ -174,28 +172,15 @@ class Generator {
 
 // Samples of a run.
 
-/// Collective: all ranks' parts as one sample, on rank zero; the others' is returned as it is. Throws SharedError.
+/// Collective: all ranks' parts as one sample, on rank zero; one part is on the way at a time. Throws SharedError.
 corpus::Sample merge_on_rank_zero(const parallel::Communicator& world, corpus::Sample part) {
-  parallel::Messenger messenger(world);
-  std::exception_ptr failure;
-  if (world.rank() != 0) {
-    messenger.send(0, 0, corpus::encode(part));
-    messenger.wait_until_sent();
+  for (int rank = 1; rank < world.size(); ++rank) {
+    const auto bytes = world.broadcast(world.rank() == rank ? corpus::encode(part) : std::vector<std::byte>(), rank);
+    coordinated(world, [&] {
+      part = world.rank() == 0 ? corpus::merge(std::move(part), corpus::decode_sample(bytes)) : std::move(part);
+    });
   }
-  for (int left = world.rank() == 0 ? world.size() - 1 : 0; left > 0; --left) {
-    const auto bytes = messenger.wait().bytes;  // behind a failure, too: the others wait until they have sent
-    try {
-      part = failure ? std::move(part) : corpus::merge(std::move(part), corpus::decode_sample(bytes));
-    } catch (...) {
-      failure = std::current_exception();
-    }
-  }
-  return coordinated(world, [&] {
-    if (failure) {
-      std::rethrow_exception(failure);
-    }
-    return std::move(part);
-  });
+  return part;
 }
 
 void log_counts(const corpus::Sample& sample) {
@@ -509,8 +494,6 @@ auto fields_of(base::Either<WordsFile> auto& content) {
   return std::tie(content.settings, content.dimension, content.cost, content.words);
 }
 
-bool WordsFile::operator==(const WordsFile& other) const { return encode(*this) == encode(other); }
-
 std::vector<std::byte> encode(const WordsFile& content) {
   base::ByteWriter out;
   base::pack(out, std::tie(words_magic, content));
@@ -533,10 +516,6 @@ WordsFile decode_words(std::span<const std::byte> bytes) {
     }
   }
   return content;
-}
-
-void write_words(const std::filesystem::path& file, const WordsFile& content) {
-  results::write_sealed(file, encode(content));
 }
 
 std::optional<WordsFile> read_words(const std::filesystem::path& file) {

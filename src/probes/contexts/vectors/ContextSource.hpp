@@ -90,10 +90,8 @@ struct WordsFile {
   std::uint64_t dimension = 0;  ///< of the vectors
   query::EngineCounts cost;     ///< of the stage
   std::vector<WordVectors> words;
-  bool operator==(const WordsFile&) const;
 };
 
-void write_words(const std::filesystem::path& file, const WordsFile& content);
 /// Nothing where there is no intact file.
 std::optional<WordsFile> read_words(const std::filesystem::path& file);
 std::vector<std::byte> encode(const WordsFile& content);

@@ -7,6 +7,8 @@
 
 #include "base/Error.hpp"
 #include "base/Log.hpp"
+#include "base/files/PendingFile.hpp"
+#include "base/files/Sha256.hpp"
 #include "base/text/Text.hpp"
 
 namespace stereosweep::probes::contexts {
@@ -45,33 +47,30 @@ std::string_view text_of(std::span<const Value> values) {
 
 }  // namespace
 
-VectorStoreWriter::VectorStoreWriter(const std::filesystem::path& path, std::vector<WordVectors> words,
-                                     std::uint64_t dimension)
-    : pending_(path), words_(std::move(words)), dimension_(dimension), hashes_(words_.size()) {
-  for (auto& word : words_) {
-    word.usable = 0;
+std::vector<WordVectors> write_vectors(const std::filesystem::path& path, std::vector<WordVectors> words,
+                                       std::uint64_t dimension, const std::function<void(const AddVector&)>& give) {
+  base::PendingFile pending(path);
+  std::vector<base::Sha256> hashes(words.size());
+  std::vector<double> inverse_lengths;
+  std::ranges::for_each(words, [](auto& word) { word.usable = 0; });
+  std::uint64_t last = 0;
+  give([&](std::uint64_t word, std::span<const float> vector) {
+    STEREOSWEEP_ASSERT(word >= last && word < words.size() && vector.size() == dimension, "rows out of order");
+    last = word;
+    ++words[word].usable;
+    hashes[word].update(std::as_bytes(vector));
+    inverse_lengths.push_back(inverse_length_of(vector));
+    pending.write(text_of(vector));
+  });
+  for (std::size_t word = 0; word < words.size(); ++word) {
+    words[word].digest = hashes[word].finish();
   }
-}
-
-void VectorStoreWriter::add(std::uint64_t word, std::span<const float> vector) {
-  STEREOSWEEP_ASSERT(word >= last_ && word < words_.size() && vector.size() == dimension_, "rows out of order");
-  last_ = word;
-  ++words_[word].usable;
-  hashes_[word].update(std::as_bytes(vector));
-  inverse_lengths_.push_back(inverse_length_of(vector));
-  pending_.write(text_of(vector));
-}
-
-std::vector<WordVectors> VectorStoreWriter::finish() {
-  for (std::size_t word = 0; word < words_.size(); ++word) {
-    words_[word].digest = hashes_[word].finish();
-  }
-  const auto rows = inverse_lengths_.size();
-  pending_.write(std::string(bytes_of_rows(rows, dimension_) - rows * dimension_ * sizeof(float), '\0'));
-  pending_.write(text_of(std::span<const double>(inverse_lengths_)));
-  pending_.write(text_of(std::span<const std::uint8_t>(identity_of(words_, dimension_))));
-  pending_.commit();
-  return words_;
+  const auto rows = inverse_lengths.size();
+  pending.write(std::string(bytes_of_rows(rows, dimension) - rows * dimension * sizeof(float), '\0'));
+  pending.write(text_of(std::span<const double>(inverse_lengths)));
+  pending.write(text_of(std::span<const std::uint8_t>(identity_of(words, dimension))));
+  pending.commit();
+  return words;
 }
 
 VectorStore::VectorStore(const std::filesystem::path& path, std::span<const WordVectors> words, std::uint64_t dimension)

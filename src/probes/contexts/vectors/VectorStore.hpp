@@ -7,36 +7,24 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/files/File.hpp"
-#include "base/files/PendingFile.hpp"
-#include "base/files/Sha256.hpp"
 #include "probes/contexts/effects/EmbeddingTests.hpp"
 
 namespace stereosweep::probes::contexts {
 
-/// Writes a store row by row, words in order; memory: one float64 per row. The file appears when it is whole.
-class VectorStoreWriter {
- public:
-  /// `words` of the store, in order, with their numbers of usable vectors not known yet.
-  VectorStoreWriter(const std::filesystem::path& path, std::vector<WordVectors> words, std::uint64_t dimension);
-  /// The next vector of `word`; words come in ascending order.
-  void add(std::uint64_t word, std::span<const float> vector);
-  /// Completes the file, fsynced and under its name. Returns the words with `usable` and `digest`. Throws base::Error.
-  std::vector<WordVectors> finish();
+/// Takes the next vector of `word`; words come in ascending order.
+using AddVector = std::function<void(std::uint64_t word, std::span<const float> vector)>;
 
- private:
-  base::PendingFile pending_;
-  std::vector<WordVectors> words_;
-  std::uint64_t dimension_;
-  std::uint64_t last_ = 0;  ///< word that has got a row
-  std::vector<base::Sha256> hashes_;
-  std::vector<double> inverse_lengths_;
-};
+/// Writes the vectors that `give` adds as a store; memory: one float64 per row. The file appears when it is whole,
+/// fsynced. Returns `words` with `usable` and `digest`, which are not known before. Throws base::Error.
+std::vector<WordVectors> write_vectors(const std::filesystem::path& path, std::vector<WordVectors> words,
+                                       std::uint64_t dimension, const std::function<void(const AddVector&)>& give);
 
 class VectorStore {
  public:
