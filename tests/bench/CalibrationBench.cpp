@@ -188,19 +188,19 @@ std::vector<probes::contexts::WordVectors> make_store(const std::filesystem::pat
   for (const auto& word : probes::contexts::list_words(job.settings<probes::contexts::Contexts>().tests)) {
     names.push_back({word, design.contexts, design.contexts, 0, {}});
   }
-  probes::contexts::VectorStoreWriter writer(file, names, dimension);
   Vectors vectors(design, random);
-  for (std::uint64_t word = 0; word < names.size(); ++word) {
-    const auto own = vectors.own(names[word].word);
-    for (std::uint64_t context = 0; context < design.contexts; ++context) {
-      auto vector = own;
-      if (design.contexts > 1) {
-        std::ranges::transform(vector, vectors.drawn(), vector.begin(), std::plus());
+  return probes::contexts::write_vectors(file, names, dimension, [&](const probes::contexts::AddVector& add) {
+    for (std::uint64_t word = 0; word < names.size(); ++word) {
+      const auto own = vectors.own(names[word].word);
+      for (std::uint64_t context = 0; context < design.contexts; ++context) {
+        auto vector = own;
+        if (design.contexts > 1) {
+          std::ranges::transform(vector, vectors.drawn(), vector.begin(), std::plus());
+        }
+        add(word, vector);
       }
-      writer.add(word, vector);
     }
-  }
-  return writer.finish();
+  });
 }
 
 probes::contexts::ContextsResult statistics(const std::filesystem::path& folder, const sweep::Job& job,
@@ -241,10 +241,10 @@ struct Alarms {
     ++tests;
     targets += effect.targets.two_sided <= nominal ? 1 : 0;
     attributes += effect.attributes.two_sided <= nominal ? 1 : 0;
-    both += effect.crossed <= nominal ? 1 : 0;
+    both += effect.crossed.p <= nominal ? 1 : 0;
     cited += effect.cited <= nominal ? 1 : 0;
     effects.push_back(effect.combined.effect);
-    intervals.push_back({effect.crossed_low, effect.crossed_high});
+    intervals.push_back({effect.crossed.low, effect.crossed.high});
   }
   /// How many intervals hold the mean effect.
   std::uint64_t held() const {

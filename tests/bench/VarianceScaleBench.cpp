@@ -9,6 +9,7 @@
 #include "base/Random.hpp"
 #include "stats/embedding/EffectSize.hpp"
 #include "stats/embedding/RandomEffects.hpp"
+#include "support/EffectSize.hpp"
 
 namespace {
 
@@ -50,7 +51,7 @@ int main() {
             stereosweep::base::philox_below(num_contexts, {.seed = 5, .sample = sample, .word = word}));
         (word < num_words ? x : y).push_back(factor * association(word, context));
       }
-      const auto effect = stats::effect_size(x, y);
+      const auto effect = stereosweep::testing::effect_size(x, y);
       effects.push_back(effect.value);
       paper.push_back(effect.deviation * effect.deviation);
       cohen.push_back(stats::cohen_variance(effect.value, num_words, num_words));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 #include <vector>
 
@@ -53,10 +54,8 @@ TEST(Detection, IsTheUnionOfDifferences) {
     }
     const auto found = detect(scores, DetectionKind::intersectional, threshold);
     const auto found_emergent = detect(scores, DetectionKind::emergent, threshold);
-    for (std::size_t word = 0; word < 98; ++word) {
-      ASSERT_EQ(found[word] == 1, intersectional.contains(word));
-      ASSERT_EQ(found_emergent[word] == 1, emergent.contains(word));
-    }
+    ASSERT_EQ(found, std::vector(intersectional.begin(), intersectional.end()));
+    ASSERT_EQ(found_emergent, std::vector(emergent.begin(), emergent.end()));
     num_dropped += intersectional.size() - emergent.size();
   }
   EXPECT_GT(num_dropped, 100U);
@@ -104,14 +103,16 @@ TEST(Detection, AreaIsTheShareOfOrderedPairs) {
       }
     }
   }
-  EXPECT_NEAR(intersectional_area(scores, validated).value, larger / (15 * 45), 1e-14);
+  const auto area = [&](DetectionKind kind) { return detection_curve(scores, kind, validated, {{0.0}}).area; };
+  EXPECT_NEAR(area(DetectionKind::intersectional), larger / (15 * 45), 1e-14);
+  EXPECT_TRUE(std::isnan(area(DetectionKind::emergent)));
 }
 
 TEST(Detection, SaysWhyThereIsNone) {
   const auto scores = random_scores(1, 5);
   const std::vector<std::uint8_t> none(5, 0);
   EXPECT_EQ(detection_curve(scores, DetectionKind::emergent, none, published_thresholds()).reason, Reason::no_values);
-  EXPECT_EQ(intersectional_area(scores, none).reason, Reason::no_values);
+  EXPECT_TRUE(std::isnan(detection_curve(scores, DetectionKind::intersectional, none, published_thresholds()).area));
   ASSERT_EQ(published_thresholds().size(), 81U);
   EXPECT_EQ(published_thresholds().at(41), 0.05);
 }

@@ -20,10 +20,10 @@ struct DetectionScores {
 
 enum class DetectionKind : std::uint8_t { intersectional, emergent };
 
-/// [word] 1 where the word is detected. IBD: some `against` score is above the threshold (W_IB). EIBD: W_EIB = union
+/// The words that are detected, ascending. IBD: some `against` score is above the threshold (W_IB). EIBD: W_EIB = union
 /// over i of (W_IB - W_i), W_i the words of W_IB whose score in `single_axis` i is above the same threshold. So a word
 /// stays unless all of its single-axis scores are above it.
-std::vector<std::uint8_t> detect(const DetectionScores& scores, DetectionKind kind, double threshold);
+std::vector<std::size_t> detect(const DetectionScores& scores, DetectionKind kind, double threshold);
 
 /// Detected words against validated ones.
 struct DetectionPoint {
@@ -44,6 +44,10 @@ struct DetectionCurve {
   std::size_t most_accurate = 0;       ///< the first point of highest accuracy
   std::size_t most_separating = 0;     ///< the first point of highest true minus false positive rate
   double chance = nan;  ///< validated words / words: the published "random chance of correct classification"
+  /// Of IBD, over all thresholds: the probability that a validated word's largest `against` score is above another
+  /// word's, a tie one half. EIBD has none: as the threshold falls, words leave again, and the points form no curve
+  /// from corner to corner.
+  double area = nan;
 };
 
 /// `validated` [word]: 1 for the words that belong.
@@ -52,10 +56,5 @@ DetectionCurve detection_curve(const DetectionScores& scores, DetectionKind kind
 
 /// -2, -1.95, ..., 2: the thresholds of the published code.
 std::vector<double> published_thresholds();
-
-/// Area under the curve of IBD over all thresholds: the probability that a validated word's largest `against` score is
-/// above another word's, a tie one half. (EIBD has none: as the threshold falls, words leave again, and the points form
-/// no curve from corner to corner.) `no_values` as above.
-Value intersectional_area(const DetectionScores& scores, std::span<const std::uint8_t> validated);
 
 }  // namespace stereosweep::stats

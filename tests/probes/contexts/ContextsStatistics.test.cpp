@@ -19,6 +19,7 @@
 #include "results/ReadScoreTable.hpp"
 #include "stats/Summary.hpp"
 #include "stats/embedding/EffectSize.hpp"
+#include "support/EffectSize.hpp"
 
 namespace stereosweep::probes::contexts {
 namespace {
@@ -40,7 +41,7 @@ TEST(ContextsStatistics, CombinesTheSamplesThatHaveAnEffect) {
       (target < 5 ? x : y).push_back(run.association(0, sample, target));
     }
     if (sample != 3) {
-      const auto effect = stats::effect_size(x, y);
+      const auto effect = testing::effect_size(x, y);
       effects.push_back(effect.value);
       variances.push_back(effect.deviation * effect.deviation);
     }
@@ -106,7 +107,7 @@ TEST(ContextsStatistics, RelabelsTheWordsInAllSamplesTogether) {
       for (std::size_t target = 0; target < 9; ++target) {
         ((chosen >> target & 1U) != 0 ? x : y).push_back(run.association(0, sample, target));
       }
-      return stats::effect_size(x, y);
+      return testing::effect_size(x, y);
     };
     std::vector<double> weights;
     for (std::size_t sample = 0; sample < 7; ++sample) {
@@ -160,7 +161,7 @@ TEST(ContextsStatistics, RelabelsTheWordsInAllSamplesTogether) {
     };
     check(summary.targets, mean_effect, 9, 4, 126);
     check(summary.attributes, by_attributes, 7, 3, 35);
-    EXPECT_EQ(summary.cited, std::max({summary.targets.two_sided, summary.attributes.two_sided, summary.crossed}));
+    EXPECT_EQ(summary.cited, std::max({summary.targets.two_sided, summary.attributes.two_sided, summary.crossed.p}));
     EXPECT_EQ(summary.least, 1 / 35.0);
     EXPECT_DOUBLE_EQ(summary.adjusted[0], summary.cited);  // a family of one
   }
@@ -266,7 +267,7 @@ TEST(ContextsStatistics, RelabelsTheAttributesOfEveryWord) {
         for (std::size_t i = 0; i < cosines.size(); ++i) {
           ((chosen >> i & 1U) != 0 ? a : b).push_back(cosines[i]);
         }
-        const auto found = stats::effect_size(a, b);
+        const auto found = testing::effect_size(a, b);
         const double weight = 1 / (found.deviation * found.deviation + combined.tau_squared);
         sum += weight * found.value;
         total += weight;
@@ -394,14 +395,14 @@ TEST(ContextsStatistics, CitesTheLargestOfThree) {
     }
     const double t = (stats::mean(sets[0]).value - stats::mean(sets[1]).value) / std::sqrt(variance);
     const boost::math::students_t distribution(fewest);
-    EXPECT_NEAR(found.crossed, 2 * boost::math::cdf(boost::math::complement(distribution, std::abs(t))), 1e-9);
+    EXPECT_NEAR(found.crossed.p, 2 * boost::math::cdf(boost::math::complement(distribution, std::abs(t))), 1e-9);
     const double reach = boost::math::quantile(distribution, 0.975) * std::sqrt(variance) /
-                         stats::effect_size(sets[0], sets[1]).deviation;
+                         testing::effect_size(sets[0], sets[1]).deviation;
     const double largest = stats::largest_effect_size(sets[0].size(), sets[1].size());
-    EXPECT_NEAR(found.crossed_low, std::max(found.combined.effect - reach, -largest), 1e-9);
-    EXPECT_NEAR(found.crossed_high, std::min(found.combined.effect + reach, largest), 1e-9);
+    EXPECT_NEAR(found.crossed.low, std::max(found.combined.effect - reach, -largest), 1e-9);
+    EXPECT_NEAR(found.crossed.high, std::min(found.combined.effect + reach, largest), 1e-9);
     EXPECT_GT(found.combined.effect + reach, largest);
-    EXPECT_EQ(found.cited, std::max({found.targets.two_sided, found.attributes.two_sided, found.crossed}));
+    EXPECT_EQ(found.cited, std::max({found.targets.two_sided, found.attributes.two_sided, found.crossed.p}));
     EXPECT_LE(found.targets.interval.low, found.targets.two_sided);
     EXPECT_GE(found.targets.interval.high, found.targets.two_sided);
     EXPECT_EQ(found.targets.relabellings == 1'000'000, exceedances == 0);
@@ -476,7 +477,7 @@ TEST(ContextsStatistics, DetectsWordsAndComparesThemWithValidatedOnes) {
   ASSERT_EQ(result.detections.size(), 2U);  // of the intersection, and emergent
   const auto& detection = result.detections.front();
   EXPECT_EQ(detection.words, words);
-  EXPECT_EQ(detection.area, 1);  // the validated words are those with the largest scores
+  EXPECT_EQ(detection.curve.area, 1);  // the validated words are those with the largest scores
   EXPECT_EQ(detection.curve.chance, 3.0 / 8);
   EXPECT_EQ(result.detections.back().unknown, std::vector<std::string>{"unheard"});
   for (const auto& point : detection.curve.points) {

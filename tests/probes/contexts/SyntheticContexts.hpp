@@ -19,7 +19,7 @@
 #include "results/Export.hpp"
 #include "results/Reader.hpp"
 #include "stats/Summary.hpp"
-#include "stats/embedding/EffectSize.hpp"
+#include "support/EffectSize.hpp"
 #include "sweep/Product.hpp"
 
 namespace stereosweep::probes::contexts {
@@ -185,12 +185,12 @@ class Synthetic {
       const auto border = own.begin() + static_cast<std::ptrdiff_t>(num_x);
       const std::vector<double> x(own.begin(), border);
       const std::vector<double> y(border, own.begin() + static_cast<std::ptrdiff_t>(num_targets));
-      const auto effect = stats::effect_size(x, y);
+      const auto effect = testing::effect_size(x, y);
       const bool is_weat = sets.kind == Kind::weat;
       effects.push_back(is_weat ? effect.value : stats::nan);
       variances.push_back(is_weat ? effect.deviation * effect.deviation : stats::nan);
-      status.push_back(is_weat && !effect.defined() ? static_cast<std::uint8_t>(EffectStatus::zero_deviation)
-                                                    : std::uint8_t{0});
+      status.push_back(is_weat && std::isnan(effect.value) ? static_cast<std::uint8_t>(EffectStatus::zero_deviation)
+                                                           : std::uint8_t{0});
     }
     results::RawBlock block{{associations, effects, variances, status, of_attributes}};
     if (has_wefat_) {

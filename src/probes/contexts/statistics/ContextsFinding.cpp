@@ -250,10 +250,11 @@ Finding finding_of_tests(const ContextsResult& result) {
   add_relabelling(finding, rows, "targets", &EffectSummary::targets);
   add_relabelling(finding, rows, "attributes", &EffectSummary::attributes);
   const findings::RowColumns add{finding, rows};
-  add(Role::p, "p_both", "1", "two-sided p of Student's t over other words of both kinds", &Row::crossed);
-  add(Role::low, "low", "1", "lower end of the interval of d over other words of both kinds, as p both",
-      &Row::crossed_low);
-  add(Role::high, "high", "1", "upper end of that interval", &Row::crossed_high);
+  add(Role::p, "p_both", "1", "two-sided p of Student's t over other words of both kinds", &Row::crossed,
+      &stats::MeanTest::p);
+  add(Role::low, "low", "1", "lower end of the interval of d over other words of both kinds, as p both", &Row::crossed,
+      &stats::MeanTest::low);
+  add(Role::high, "high", "1", "upper end of that interval", &Row::crossed, &stats::MeanTest::high);
   finding.views = {
       {.title = "Two target sets: d > 0 says that X is nearer to A, and Y to B",
        .columns = heads_of(result, "test: weat_test",
@@ -394,7 +395,7 @@ Finding finding_of_detections(const std::vector<DetectionSummary>& rows) {
   point("detected", "words detected there", nullptr, &Point::num_detected);
   point("true_positive_rate", "validated words that are detected there", nullptr, &Point::true_positive_rate);
   point("false_positive_rate", "other words that are detected there", nullptr, &Point::false_positive_rate);
-  finding.add(Role::value, rows, "area", "1", "area under the curve of IBD", &DetectionSummary::area);
+  finding.add(Role::value, rows, "area", "1", "area under the curve of IBD", &DetectionSummary::curve, &Curve::area);
   finding.add(Role::value, rows, "chance", "1", "validated words / words", &DetectionSummary::curve, &Curve::chance);
   finding.add(Role::value, rows, "expected", "1", "validated words among as many drawn at random",
               &DetectionSummary::expected);

@@ -12,6 +12,7 @@
 #include "base/Log.hpp"
 #include "base/text/Text.hpp"
 #include "findings/Means.hpp"
+#include "findings/Names.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "probes/contexts/effects/EmbeddingTests.hpp"
 #include "stats/CrossedTable.hpp"
@@ -42,11 +43,12 @@ struct Sides {
   std::vector<double> y;
 };
 
-/// An interval of d without what no sample of sets of these sizes can reach, and so no mean of samples: it holds the
-/// expected d as often as the whole one. `interval`: of finite numbers, or NaN.
-std::pair<double, double> where_effects_are(std::pair<double, double> interval, std::array<std::size_t, 2> sizes) {
-  const double largest = stats::largest_effect_size(sizes[0], sizes[1]) * (1 + stats::cosine_rounding);
-  return {std::clamp(interval.first, -largest, largest), std::clamp(interval.second, -largest, largest)};
+/// Ends an interval of d where no sample of sets of these sizes can pass, and so no mean of samples: it holds the
+/// expected d as often as the whole one. Its ends are finite numbers, or NaN.
+void keep_where_effects_are(auto& interval, std::array<std::size_t, 2> sizes) {
+  const double largest = stats::largest_effect_size(sizes[0], sizes[1]);
+  interval.low = std::clamp(interval.low, -largest, largest);
+  interval.high = std::clamp(interval.high, -largest, largest);
 }
 
 /// Effects whose labels are permuted together, over the samples that have one: a weat test (its target words are
@@ -77,7 +79,7 @@ struct Effects {
   stats::RandomEffects combined(const EmbeddingStatistics& settings) const {
     auto found = stats::combine_effects(values, variances(settings.variance),
                                         static_cast<stats::TauEstimator>(settings.estimator), settings.confidence);
-    std::tie(found.low, found.high) = where_effects_are({found.low, found.high}, sizes);
+    keep_where_effects_are(found, sizes);
     return found;
   }
 };
@@ -112,7 +114,7 @@ Effects effects_of_word(const EmbeddingTest& test, const ContextsSamples& sample
 std::optional<Sides> sides_of(const Effects& effects, const EmbeddingStatistics& settings,
                               const stats::RandomEffects& combined, std::array<std::size_t, 2> sizes,
                               const auto& part) {
-  if (!combined.defined()) {
+  if (!combined.defined() || base::contains(sizes, 0U)) {
     return std::nullopt;
   }
   const auto variances = effects.variances(settings.variance);
@@ -128,9 +130,10 @@ std::optional<Sides> sides_of(const Effects& effects, const EmbeddingStatistics&
   for (auto& score : scores) {
     score /= weights;
   }
+  const double rounding = stats::cosine_rounding * stats::largest_magnitude(scores);
+  const bool varies = stats::standard_deviation(scores).value > rounding;  // not where one is not finite
   const auto border = scores.begin() + static_cast<std::ptrdiff_t>(sizes[0]);
-  Sides sides{{scores.begin(), border}, {border, scores.end()}};
-  return stats::effect_size(sides.x, sides.y).defined() ? std::optional(sides) : std::nullopt;
+  return varies ? std::optional(Sides{{scores.begin(), border}, {border, scores.end()}}) : std::nullopt;
 }
 
 /// Whether the permutations of a test are counted: `num_effects` words of a wefat test, or the test itself.
@@ -263,11 +266,9 @@ void test_effects(const std::vector<Relabelled>& relabelled, const ContextsOptio
     auto& effect = *relabelled[0].effect;
     const auto& [targets, attributes] = std::tie(*relabelled[0].sides, *relabelled[1].sides);
     const auto error = stats::error_of_group_means(std::vector{targets.x, targets.y, attributes.x, attributes.y});
-    const auto test = stats::test_mean(effect.combined.effect, error, options.settings.confidence);
-    effect.crossed = test.p;
-    std::tie(effect.crossed_low, effect.crossed_high) =
-        where_effects_are({test.low, test.high}, {targets.x.size(), targets.y.size()});
-    effect.cited = std::fmax(effect.cited, effect.crossed);
+    effect.crossed = stats::test_mean(effect.combined.effect, error, options.settings.confidence);
+    keep_where_effects_are(effect.crossed, {targets.x.size(), targets.y.size()});
+    effect.cited = std::fmax(effect.cited, effect.crossed.p);
   }
 }
 
@@ -331,16 +332,9 @@ std::vector<DetectionSummary> detect(const ContextsResult& result, const BiasDet
                          [&](const auto& word) { return !std::ranges::binary_search(words, word); });
     summary.curve = stats::detection_curve(scores, kind, validated, stats::published_thresholds());
     summary.used = both.front().curve.most_accurate;
-    if (summary.is_intersectional()) {
-      summary.area = stats::intersectional_area(scores, validated).value;
-    }
     if (summary.exists()) {
-      const auto found = stats::detect(scores, kind, summary.point().threshold);
-      for (std::size_t word = 0; word < found.size(); ++word) {
-        if (found[word] == 1) {
-          summary.detected.push_back(words[word]);
-        }
-      }
+      summary.detected = base::mapped(stats::detect(scores, kind, summary.point().threshold),
+                                      [&](std::size_t word) { return words[word]; });
     }
   }
   return both;
@@ -357,22 +351,21 @@ std::vector<FamilyInUse> families_in_use(const std::vector<EmbeddingTest>& tests
   std::vector<FamilyInUse> families;
   std::set<EmbeddingTest::Kind> kinds;
   for (const auto& family : declared) {
-    FamilyInUse own{family.label, {}};
     for (const auto& label : family.tests) {
       const auto found = places.find(label);
       base::refuse_if(found == places.end(),
                       "the family '" + family.label + "' names a test that the result does not have",
                       "no test is called '" + label + "', or two families name it");
-      own.tests.push_back(found->second);
       kinds.insert(tests[found->second].kind);
       places.erase(found);
     }
-    std::sort(own.tests.begin(), own.tests.end());
-    families.push_back(std::move(own));
+    families.push_back({family.label, base::places_where(tests.size(), [&](std::size_t test) {
+                          return base::contains(family.tests, tests[test].label);
+                        })});
   }
   for (const auto& [kind, label] :
        {std::pair{EmbeddingTest::Kind::weat, "all"}, std::pair{EmbeddingTest::Kind::wefat, "all words"}}) {
-    FamilyInUse all{label, base::places_where(tests.size(), [&](auto i) { return tests[i].kind == kind; })};
+    FamilyInUse all{label, base::places_where(tests.size(), [&, kind = kind](auto i) { return tests[i].kind == kind; })};
     if (!all.tests.empty() && !kinds.contains(kind)) {
       families.push_back(std::move(all));
     }
@@ -396,12 +389,9 @@ void adjust_tests(ContextsResult& result) {
     for (auto* member : members) {
       std::tie(member->family, member->family_size) = std::tie(family.label, family.num_effects);
     }
-    const auto cited = base::mapped(members, &EffectSummary::cited);
     for (std::size_t method = 0; method < adjustment_names.size(); ++method) {
-      const auto adjusted = stats::adjusted_p(cited, static_cast<stats::Adjustment>(method));
-      for (std::size_t i = 0; i < members.size(); ++i) {
-        members[i]->adjusted[method] = adjusted[i];
-      }
+      const auto adjusted = [&](EffectSummary* member) -> double& { return member->adjusted[method]; };
+      stats::adjust_rows(members, &EffectSummary::cited, adjusted, static_cast<stats::Adjustment>(method));
     }
   }
 }

@@ -18,6 +18,7 @@
 #include "results/Layout.hpp"
 #include "results/Reader.hpp"
 #include "results/ScoreTable.hpp"
+#include "stats/CrossedTable.hpp"
 #include "stats/Summary.hpp"
 #include "stats/embedding/Detection.hpp"
 #include "stats/embedding/RandomEffects.hpp"
@@ -106,13 +107,11 @@ struct EffectSummary {
   stats::RandomEffects combined;  ///< by the chosen variance and estimator
   PermutationSummary targets;     ///< of a weat test: X and Y relabelled
   PermutationSummary attributes;  ///< A and B relabelled
-  /// Of a weat test: two-sided p of Student's t over other words of both kinds. The variance of the effect is what the
-  /// words of X, Y, A and B add to it, each set by its own spread (Welch 1947; crossed random factors: Westfall, Kenny
-  /// and Judd 2014). What a target and an attribute word do together counts in both, so that p is too large where words
-  /// share no topic. NaN with a set of one word.
-  double crossed = stats::nan;
-  double crossed_low = stats::nan;  ///< its interval of the effect
-  double crossed_high = stats::nan;
+  /// Of a weat test: Student's t over other words of both kinds, and its interval of the effect. The variance of the
+  /// effect is what the words of X, Y, A and B add to it, each set by its own spread (Welch 1947; crossed random
+  /// factors: Westfall, Kenny and Judd 2014). What a target and an attribute word do together counts in both, so that p
+  /// is too large where words share no topic. NaN with a set of one word.
+  stats::MeanTest crossed;
   double cited = stats::nan;  ///< the largest of the p above, of a word that of the attributes
   double least = stats::nan;  ///< smallest value of `cited` that so many words can have
   std::string family;         ///< tests and words that are adjusted together; empty: not adjusted
@@ -131,7 +130,6 @@ struct DetectionSummary {
   stats::DetectionKind kind = stats::DetectionKind::intersectional;
   std::vector<std::string> words;  ///< that all its tests have
   stats::DetectionCurve curve = {};
-  double area = stats::nan;                ///< of IBD
   std::size_t used = 0;                    ///< point of both kinds' curves: IBD's most accurate threshold
   std::vector<std::string> detected = {};  ///< there, as the paper's appendix (8.2) has it for EIBD, too
   std::vector<std::string> unknown = {};   ///< validation words that are not among `words`
