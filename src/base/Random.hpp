@@ -95,7 +95,4 @@ constexpr std::uint64_t philox_below(std::uint64_t bound, const DrawKey& draw) {
   return static_cast<std::uint64_t>(static_cast<Wide>(philox_bits(draw)) * bound >> 64U);
 }
 
-/// Uniform in [0, 1), a multiple of 2^-53.
-constexpr double philox_unit(const DrawKey& draw) { return static_cast<double>(philox_bits(draw) >> 11U) * 0x1p-53; }
-
 }  // namespace stereosweep::base

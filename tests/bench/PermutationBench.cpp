@@ -7,14 +7,14 @@
 #include <thread>
 #include <vector>
 
-#include "base/Random.hpp"
 #include "stats/permutation/ExactPermutation.hpp"
 #include "stats/permutation/RandomPermutation.hpp"
 #include "stats/permutation/SignFlip.hpp"
+#include "support/PhiloxUnit.hpp"
 
 namespace {
 
-using stereosweep::base::philox_unit;
+using stereosweep::testing::philox_unit;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

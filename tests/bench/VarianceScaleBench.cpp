@@ -10,6 +10,7 @@
 #include "stats/embedding/EffectSize.hpp"
 #include "stats/embedding/RandomEffects.hpp"
 #include "support/EffectSize.hpp"
+#include "support/PhiloxUnit.hpp"
 
 namespace {
 
@@ -21,7 +22,7 @@ constexpr std::uint32_t num_contexts = 20;  ///< of each word; a sample draws on
 
 /// A standard normal number by Box and Muller.
 double normal(std::uint32_t word, std::uint32_t context) {
-  using stereosweep::base::philox_unit;
+  using stereosweep::testing::philox_unit;
   const double first = philox_unit({.seed = 9, .test = 1, .sample = context, .word = word});
   const double second = philox_unit({.seed = 9, .test = 2, .sample = context, .word = word});
   return std::sqrt(-2 * std::log1p(-first)) * std::cos(2 * std::numbers::pi * second);

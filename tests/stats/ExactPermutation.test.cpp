@@ -11,6 +11,7 @@
 #include "base/Error.hpp"
 #include "base/Random.hpp"
 #include "stats/ContextGoldens.hpp"
+#include "support/PhiloxUnit.hpp"
 
 namespace stereosweep::stats {
 namespace {
@@ -26,7 +27,7 @@ Sides draw_sides(std::uint64_t seed, std::size_t n, std::size_t m, std::uint64_t
   for (std::uint32_t i = 0; i < n + m; ++i) {
     const base::DrawKey key{.seed = seed, .test = 77, .word = i};
     const double value = levels > 0 ? static_cast<double>(base::philox_below(2 * levels + 1, key)) / 8 - 1
-                                    : base::philox_unit(key) - 0.5;
+                                    : testing::philox_unit(key) - 0.5;
     (i < n ? sides.x : sides.y).push_back(value);
   }
   return sides;

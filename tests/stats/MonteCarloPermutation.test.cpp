@@ -11,6 +11,7 @@
 #include "stats/permutation/ExactPermutation.hpp"
 #include "stats/permutation/RandomPermutation.hpp"
 #include "stats/permutation/Relabelling.hpp"
+#include "support/PhiloxUnit.hpp"
 
 namespace stereosweep::stats {
 namespace {
@@ -20,7 +21,7 @@ constexpr base::DrawKey key = {.seed = 11, .purpose = base::Purpose::permutation
 std::vector<double> scores(std::uint32_t test, std::size_t count, double shift = 0) {
   std::vector<double> values;
   for (std::uint32_t i = 0; i < count; ++i) {
-    values.push_back(base::philox_unit({.seed = 8, .test = test, .word = i}) + shift);
+    values.push_back(testing::philox_unit({.seed = 8, .test = test, .word = i}) + shift);
   }
   return values;
 }

@@ -20,6 +20,7 @@
 #include "results/Reader.hpp"
 #include "stats/Summary.hpp"
 #include "support/EffectSize.hpp"
+#include "support/PhiloxUnit.hpp"
 #include "sweep/Product.hpp"
 
 namespace stereosweep::probes::contexts {
@@ -69,10 +70,10 @@ class Synthetic {
 
   double association(std::size_t test, std::size_t sample, std::size_t target) const {
     const auto num_x = settings_.tests[test].x.words.size();
-    return base::philox_unit({.seed = 4,
-                              .test = static_cast<std::uint32_t>(test),
-                              .sample = static_cast<std::uint32_t>(sample),
-                              .word = static_cast<std::uint32_t>(target)}) -
+    return testing::philox_unit({.seed = 4,
+                                 .test = static_cast<std::uint32_t>(test),
+                                 .sample = static_cast<std::uint32_t>(sample),
+                                 .word = static_cast<std::uint32_t>(target)}) -
            0.5 + (target < num_x ? shift_ : 0);
   }
   /// Associations of the attribute words with X against Y that give A and B the difference that X and Y have.
@@ -90,10 +91,10 @@ class Synthetic {
     const auto num_a = sets.a.words.size();
     std::vector<double> values;
     for (std::size_t i = 0; i < num_a + sets.b.words.size(); ++i) {
-      values.push_back(base::philox_unit({.seed = 6,
-                                          .test = static_cast<std::uint32_t>(test),
-                                          .sample = static_cast<std::uint32_t>(sample),
-                                          .word = static_cast<std::uint32_t>(i)}));
+      values.push_back(testing::philox_unit({.seed = 6,
+                                             .test = static_cast<std::uint32_t>(test),
+                                             .sample = static_cast<std::uint32_t>(sample),
+                                             .word = static_cast<std::uint32_t>(i)}));
     }
     const double missing = mean_difference(of_targets, sets.x.words.size()) - mean_difference(values, num_a);
     for (std::size_t i = 0; i < num_a; ++i) {
@@ -111,10 +112,10 @@ class Synthetic {
     std::vector<double> noise;
     std::array<double, 2> means{};
     for (std::size_t i = 0; i < num_a + num_b; ++i) {
-      noise.push_back(base::philox_unit({.seed = 5,
-                                         .test = static_cast<std::uint32_t>(test * 100 + i),
-                                         .sample = static_cast<std::uint32_t>(sample),
-                                         .word = static_cast<std::uint32_t>(target)}));
+      noise.push_back(testing::philox_unit({.seed = 5,
+                                            .test = static_cast<std::uint32_t>(test * 100 + i),
+                                            .sample = static_cast<std::uint32_t>(sample),
+                                            .word = static_cast<std::uint32_t>(target)}));
       means[i < num_a ? 0 : 1] += noise.back() / static_cast<double>(i < num_a ? num_a : num_b);
     }
     double within = 0;
