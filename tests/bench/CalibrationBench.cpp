@@ -88,10 +88,11 @@ std::vector<std::string> words(const std::string& stem, std::size_t count) {
 
 sweep::Job job_of(const Design& design, std::size_t first, std::size_t last) {
   probes::contexts::Contexts settings;
+  settings.samples = 100;
   if (design.contexts == 1) {
     settings.vectors = corpus::StaticVectors{};
+    settings.samples = 1;
   }
-  settings.samples = 100;
   const bool is_weat = design.kind == Kind::weat;
   for (auto set = first; set < last; ++set) {
     const auto label = std::to_string(set);

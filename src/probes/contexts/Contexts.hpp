@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -35,14 +36,14 @@ struct Corpus : corpus::Corpus {
 /// How a word's vector is read off a sentence.
 struct ContextualVectors {
   using Pool = query::Pool;
-  enum class States { one_layer, sum_of_layers };
-  enum class Cut { sides, guo2021 };
   Corpus corpus;
-  States states = States::one_layer;  ///< the sum is ELMo's, as in the code of guo2021
-  std::int64_t layer = -1;  ///< as hidden_states of transformers: 0 = embeddings' output, -1 = last; not for the sum
+  /// As hidden_states of transformers: 0 = embeddings' output, -1 = last; nothing: the sum of all, which is ELMo's in
+  /// the code of guo2021.
+  std::optional<std::int64_t> layer = -1;
   Pool pool = Pool::mean;
-  Cut cut = Cut::sides;     ///< guo2021: the window of its code (corpus::cut_as_guo2021)
-  std::int64_t window = 0;  ///< words kept on each side of the word; 0: the whole sentence
+  /// Words kept on each side of the word; 0: the whole sentence; nothing: as the code of guo2021
+  /// (corpus::cut_as_guo2021).
+  std::optional<std::int64_t> window = 0;
   bool operator==(const ContextualVectors&) const = default;
 };
 

@@ -179,7 +179,7 @@ void print_effects(const sweep::Job& job, std::vector<WordVectors> words, double
       plan_line(std::cout, "test") << used.test.label << ": " << text << '\n';
     }
   }
-  const auto samples = EffectsProbe::samples_of(job.settings<Contexts>());
+  const auto samples = static_cast<std::uint64_t>(job.settings<Contexts>().samples);
   plan_line(std::cout, "effects") << counted(effects.tests().size(), "test") << " x " << counted(samples, "sample")
                                   << " in " << counted(effects.blocks().num_blocks(), "block") << ", no model asked\n";
   plan_line(std::cout, "output")

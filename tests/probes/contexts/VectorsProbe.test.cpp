@@ -60,7 +60,7 @@ TEST(VectorsProbe, AsksForEveryContextAsTheJobSays) {
 TEST(VectorsProbe, CutsAsThePublishedCodeWhereTheJobNamesIt) {
   auto job = job_with(0);
   auto settings = job.settings<Contexts>();
-  std::get<ContextualVectors>(settings.vectors).cut = ContextualVectors::Cut::guo2021;
+  std::get<ContextualVectors>(settings.vectors).window = std::nullopt;
   job.probe = settings;
   corpus::Sample made;
   made.max_contexts = 1;

@@ -311,8 +311,9 @@ EffectsProbe::EffectsProbe(const sweep::Job& job, std::vector<WordVectors> words
       words_(std::move(words)),
       store_(std::move(store)),
       tests_(tests_in_use(job.settings<Contexts>(), job.seed, words_)),
-      blocks_(sweep::Product({tests_.size(), samples_of(job.settings<Contexts>())}), samples_per_block),
-      schema_(effects_schema(tests_, words_, samples_of(job.settings<Contexts>()))) {
+      blocks_(sweep::Product({tests_.size(), static_cast<std::uint64_t>(job.settings<Contexts>().samples)}),
+              samples_per_block),
+      schema_(effects_schema(tests_, words_, static_cast<std::uint64_t>(job.settings<Contexts>().samples))) {
   word_names_ = base::mapped(words_, [](const auto& word) { return draw_name(word.word); });
   std::set<std::uint32_t> frames;
   for (const auto& word : words_) {
@@ -326,10 +327,6 @@ EffectsProbe::EffectsProbe(const sweep::Job& job, std::vector<WordVectors> words
   if (!frames_.empty()) {
     add_frames(schema_, job.settings<Contexts>().contextual().corpus, frames_);
   }
-}
-
-std::uint64_t EffectsProbe::samples_of(const Contexts& settings) {
-  return settings.is_static() ? 1 : static_cast<std::uint64_t>(settings.samples);
 }
 
 std::uint64_t EffectsProbe::draw(std::uint64_t seed, std::uint32_t test_name, std::uint64_t sample,

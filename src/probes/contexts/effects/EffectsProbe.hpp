@@ -87,8 +87,6 @@ class EffectsProbe final : public Probe {
 
   const std::vector<TestInUse>& tests() const { return tests_; }
   const std::vector<WordVectors>& words() const { return words_; }
-  /// Samples per test: one with static vectors.
-  static std::uint64_t samples_of(const Contexts& settings);
   /// Which of its vectors stands for a word.
   static std::uint64_t draw(std::uint64_t seed, std::uint32_t test_name, std::uint64_t sample, std::uint32_t word_name,
                             std::uint64_t count);

@@ -15,25 +15,23 @@
 namespace stereosweep::probes::contexts {
 namespace {
 
-/// A number, or a word in its place, which the enumeration's second value stands for.
-template <class Choice>
-void number_or_word_key(config::Fields& keys, const std::string& name, std::int64_t& number, Choice& choice,
+/// A number, or a word in its place, which says that there is none.
+void number_or_word_key(config::Fields& keys, const std::string& name, std::optional<std::int64_t>& number,
                         const char* word, std::int64_t smallest, std::int64_t largest, std::string_view /*about*/) {
   const config::Node* node = keys.optional(name);
   if (node != nullptr && node->kind == config::Node::Kind::scalar && node->value == word) {
-    choice = static_cast<Choice>(1);
+    number.reset();
   } else {
-    keys.integer(name, number, smallest, largest);
+    keys.integer(name, *number, smallest, largest);
   }
 }
-template <class Choice>
-void number_or_word_key(config::ShownKeys& keys, const std::string& name, std::int64_t number, Choice choice,
+void number_or_word_key(config::ShownKeys& keys, const std::string& name, const std::optional<std::int64_t>& number,
                         const char* word, std::int64_t smallest, std::int64_t largest, std::string_view about) {
   if (keys.describes()) {
     const auto integer = config::integer_schema(smallest, largest);
-    keys.describe(name, config::either_schema({config::choice_schema({word}), integer}), about, number);
+    keys.describe(name, config::either_schema({config::choice_schema({word}), integer}), about, *number);
   } else {
-    keys.add(name, choice == static_cast<Choice>(1) ? config::Node::plain(word) : config::integer(number));
+    keys.add(name, number ? config::integer(*number) : config::Node::plain(word));
   }
 }
 
@@ -51,10 +49,10 @@ constexpr auto corpus_keys = [](auto& keys, auto& corpus) {
 };
 
 constexpr auto contextual_keys = [](auto& keys, auto& vectors) {
-  number_or_word_key(keys, "layer", vectors.layer, vectors.states, "sum", -1000, 1000,
+  number_or_word_key(keys, "layer", vectors.layer, "sum", -1000, 1000,
                      "as hidden_states of transformers: -1 is the last");
   keys.choice("pool", vectors.pool, {"mean", "first", "last"});
-  number_or_word_key(keys.told_by_block(), "window", vectors.window, vectors.cut, "guo2021", 0, 10'000,
+  number_or_word_key(keys.told_by_block(), "window", vectors.window, "guo2021", 0, 10'000,
                      "words that are kept on each side; 0: the whole sentence");
 };
 

@@ -62,9 +62,8 @@ query::Embed asked_of(const Contexts& settings) {
     return asked;
   }
   const auto& vectors = settings.contextual();
-  asked.source = vectors.states == ContextualVectors::States::sum_of_layers ? query::VectorSource::sum_of_states
-                                                                            : query::VectorSource::hidden_state;
-  asked.layer = static_cast<int>(vectors.layer);
+  asked.source = vectors.layer ? query::VectorSource::hidden_state : query::VectorSource::sum_of_states;
+  asked.layer = static_cast<int>(vectors.layer.value_or(asked.layer));
   asked.pool = vectors.pool;
   return asked;
 }
@@ -88,8 +87,7 @@ std::optional<query::Embed> VectorsProbe::query(std::uint64_t cell) const {
     return std::nullopt;
   }
   const auto& whole = contexts[cell % contexts_];
-  auto context = reading_.cut == ContextualVectors::Cut::guo2021 ? corpus::cut_as_guo2021(whole)
-                                                                 : corpus::cut_to_window(whole, reading_.window);
+  auto context = reading_.window ? corpus::cut_to_window(whole, *reading_.window) : corpus::cut_as_guo2021(whole);
   auto asked = settings_;
   asked.text = std::move(context.sentence);
   asked.span = context.span;
