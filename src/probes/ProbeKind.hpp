@@ -90,8 +90,8 @@ struct AnswersRequest {
 class ProbeKind : public config::ProbeFormat {
  public:
   // what it needs
-  /// What the model must predict; nothing: vectors, which every model has.
-  virtual std::optional<query::Prediction> prediction() const = 0;
+  /// What the model must predict; nothing: vectors, which every model has. Unless overridden: the next token.
+  virtual std::optional<query::Prediction> prediction() const { return query::Prediction::next; }
   /// A query of the kind that asks for vectors; nothing: no vectors are asked.
   virtual std::optional<query::Embed> vectors(const sweep::Job& /*job*/) const { return std::nullopt; }
   /// Whether texts are sampled, whose rows a causal model keeps.
@@ -204,6 +204,24 @@ const ProbeKind& kind_of(std::string_view name);
 const ProbeKind& kind_of(const sweep::Job& job);
 /// The probe of a job of one stage. Throws InputError; std::logic_error where the job has several.
 std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer& tokenizer);
+
+// Which contexts of its product a probe asks, and which of them together: all; those of one round together, where a run
+// stops asking once it knows (statistics.decide); or those alone that a sparse design deals (axes.design).
+
+/// [template x rephrasings + rephrasing]: the round in which a sentence is asked, sweep::never_visited where it is
+/// not; empty: the job asks all at once. Throws InputError with names that its contrasts lack.
+std::vector<std::uint8_t> visits_of(const sweep::Job& job);
+
+/// Blocks of the product of the outer axes as the job has them asked. Throws as visits_of, and where the probe's
+/// contexts have no templates and rephrasings that could be dealt.
+sweep::BlockPlan blocks_to_ask(const sweep::Job& job, const results::RawSchema& schema,
+                               sweep::Outermost outermost = sweep::Outermost::apart);
+
+/// Place of an outer axis. Throws InputError where there is none.
+std::size_t outer_axis(const results::RawSchema& schema, const char* name);
+
+/// Of each context of an outermost value the place of its sentence (template x rephrasings + rephrasing).
+std::vector<std::uint64_t> sentences_of(const results::RawSchema& schema);
 
 /// Default of `execution.batch_tokens` for causal models: of 2.2 million tokens of the benchmark's prompts 1.2 % run
 /// twice, with 1024 a tree 5.1 %; 7 % faster on GPT-2.

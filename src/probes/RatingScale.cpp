@@ -90,13 +90,13 @@ void check_num_options(const base::Place& place, std::size_t count, base::Proble
 
 Node dump_options(const std::vector<RatingOption>& options) { return config::list_of(options, dump_option); }
 
-base::Json either_scale_schema(base::Json numbers) {
+base::Json scale_schema(base::Json (*numbers)()) {
   const auto pair = config::pair_schema(config::text_schema());
   auto options =
       config::list_schema(config::either_schema({config::text_schema(), pair, config::fields_schema<WrittenOption>()}));
   options["minItems"] = 2;
   options["maxItems"] = 26;
-  return config::either_schema({std::move(numbers), std::move(options)});
+  return config::either_schema({numbers(), std::move(options)});
 }
 
 }  // namespace stereosweep::probes

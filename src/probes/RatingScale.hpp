@@ -47,11 +47,7 @@ void read_numbers(const config::Node& node, const std::string& key, base::Proble
 std::vector<RatingOption> read_options(const config::Node& node, const std::string& key, base::Problems& problems);
 void check_num_options(const base::Place& place, std::size_t count, base::Problems& problems);
 config::Node dump_options(const std::vector<RatingOption>& options);
-/// Of either form; `numbers`: schema of the mapping.
-base::Json either_scale_schema(base::Json numbers);
-template <class Scale>
-base::Json scale_schema() {
-  return either_scale_schema(config::fields_schema<Scale>());
-}
+/// Of either form; `numbers`: gives the schema of the mapping.
+base::Json scale_schema(base::Json (*numbers)());
 
 }  // namespace stereosweep::probes

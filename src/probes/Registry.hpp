@@ -3,7 +3,7 @@
 
 namespace stereosweep::probes {
 
-/// Adds every kind (config::add_probe_format); calls after the first do nothing. To be called before a job is read.
+/// Adds every kind (config::add_probe_format). To be called once, before a job is read.
 void register_probes();
 
 }  // namespace stereosweep::probes

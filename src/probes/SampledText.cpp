@@ -158,6 +158,9 @@ void check_questions(const sweep::Job& job, const Probe& probe) {
 }
 
 void add_thought_cubes(results::RawSchema& schema, const std::vector<std::string>& inner_axes, Thoughts thoughts) {
+  if (thoughts == Thoughts::none) {
+    return;
+  }
   schema.cubes.push_back(cube("answer_thought", results::ElementType::text, inner_axes, "",
                               "what the model thought before the answer", "never read as an answer; empty: nothing"));
   schema.cubes.push_back(cube("answer_num_thought_tokens", results::ElementType::int32, inner_axes, "1",

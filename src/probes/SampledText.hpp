@@ -82,8 +82,8 @@ void check_questions(const sweep::Job& job, const Probe& probe);
 enum class Thoughts { none, kept, closed };
 Thoughts thoughts_of(const sweep::Job& job, const TextSampling& sampling);
 constexpr const char* truncated_thought_name = "truncated_thought";
-/// `answer_thought` and `answer_num_thought_tokens`, over the axes of answers, and `answer_thought_end` where some are
-/// closed.
+/// Where thoughts are kept: `answer_thought` and `answer_num_thought_tokens`, over the axes of answers, and
+/// `answer_thought_end` where some are closed.
 void add_thought_cubes(results::RawSchema& schema, const std::vector<std::string>& inner_axes, Thoughts thoughts);
 /// Reports control tokens of the job's chat template that the model does not have, and limits of thoughts that cannot
 /// be kept. `tokenizer`: null where a server answers.

@@ -15,7 +15,6 @@
 #include "config/yaml/Yaml.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "probes/ProbeKind.hpp"
-#include "probes/Visits.hpp"
 #include "results/tables/TerminalTable.hpp"
 #include "run/directory/RunDirectory.hpp"
 

@@ -11,7 +11,6 @@
 #include "findings/decisions/Decisions.hpp"
 #include "hdf5/File.hpp"
 #include "probes/ProbeKind.hpp"
-#include "probes/Visits.hpp"
 #include "results/Export.hpp"
 #include "results/Reader.hpp"
 #include "run/directory/RunDirectory.hpp"

@@ -13,7 +13,6 @@
 #include "base/Error.hpp"
 #include "probes/TinyTokenizers.hpp"
 #include "probes/association/Association.hpp"
-#include "probes/association/AssociationProbe.hpp"
 #include "support/RegisteredProbes.hpp"
 
 namespace stereosweep::app {

@@ -19,7 +19,6 @@
 #include "engine/masked/MaskedEngine.hpp"
 #include "probes/SmallJob.hpp"
 #include "probes/association/Association.hpp"
-#include "probes/association/AssociationProbe.hpp"
 #include "run/ranks/Messages.hpp"
 #include "run/ranks/Scorer.hpp"
 #include "support/RegisteredProbes.hpp"

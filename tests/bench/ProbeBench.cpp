@@ -8,7 +8,6 @@
 #include "probes/SmallJob.hpp"
 #include "probes/TinyTokenizers.hpp"
 #include "probes/association/Association.hpp"
-#include "probes/association/AssociationProbe.hpp"
 #include "support/RegisteredProbes.hpp"
 
 namespace {

@@ -6,7 +6,7 @@
 #include "probes/association/Association.hpp"
 #include "probes/contexts/Contexts.hpp"
 #include "probes/coreference/Coreference.hpp"
-#include "probes/rating/RatingSettings.hpp"
+#include "probes/rating/Rating.hpp"
 #include "support/RegisteredProbes.hpp"
 
 namespace stereosweep::config {

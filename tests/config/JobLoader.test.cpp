@@ -9,7 +9,7 @@
 
 #include "config/JobText.hpp"
 #include "probes/association/Association.hpp"
-#include "probes/rating/RatingSettings.hpp"
+#include "probes/rating/Rating.hpp"
 #include "support/RegisteredProbes.hpp"
 
 namespace stereosweep::config {

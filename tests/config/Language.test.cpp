@@ -8,7 +8,7 @@
 #include "config/JobLoader.hpp"
 #include "config/JobText.hpp"
 #include "probes/association/Association.hpp"
-#include "probes/interview/InterviewProbe.hpp"
+#include "probes/interview/Interview.hpp"
 #include "support/Places.hpp"
 #include "support/RegisteredProbes.hpp"
 #include "sweep/Composer.hpp"

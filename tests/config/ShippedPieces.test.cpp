@@ -6,7 +6,6 @@
 
 #include "config/JobText.hpp"
 #include "probes/association/Association.hpp"
-#include "probes/association/AssociationProbe.hpp"
 #include "probes/coreference/Coreference.hpp"
 #include "support/Places.hpp"
 #include "support/RegisteredProbes.hpp"

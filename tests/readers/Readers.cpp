@@ -18,7 +18,7 @@
 #include "model/checkpoint/Safetensors.hpp"
 #include "model/elmo/ElmoCheckpoint.hpp"
 #include "model/families/Families.hpp"
-#include "probes/coreference/CoreferenceSentences.hpp"
+#include "probes/coreference/Coreference.hpp"
 #include "query/QueryJson.hpp"
 #include "results/Journal.hpp"
 #include "support/RegisteredProbes.hpp"

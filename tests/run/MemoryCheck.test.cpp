@@ -6,7 +6,7 @@
 #include "base/Bytes.hpp"
 #include "base/Error.hpp"
 #include "probes/association/Association.hpp"
-#include "probes/rating/RatingSettings.hpp"
+#include "probes/rating/Rating.hpp"
 #include "support/RegisteredProbes.hpp"
 
 namespace stereosweep::run {

@@ -10,7 +10,7 @@
 #include "findings/decisions/Decisions.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/TinyTokenizers.hpp"
-#include "probes/rating/RatingProbe.hpp"
+#include "probes/rating/Rating.hpp"
 #include "results/Export.hpp"
 #include "support/RegisteredProbes.hpp"
 #include "support/TemporaryDirectory.hpp"

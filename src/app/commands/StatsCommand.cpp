@@ -33,7 +33,6 @@
 #include "parallel/Communicator.hpp"
 #include "parallel/MpiSession.hpp"
 #include "probes/ProbeKind.hpp"
-#include "probes/Visits.hpp"
 #include "results/Reader.hpp"
 #include "results/ScoreTable.hpp"
 #include "results/Software.hpp"

@@ -10,8 +10,7 @@
 #include "model/families/Families.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/association/Association.hpp"
-#include "probes/association/AssociationProbe.hpp"
-#include "probes/association/scores/Statistics.hpp"
+#include "stats/IncreasedLogProbability.hpp"
 #include "sweep/Product.hpp"
 #include "sweep/Subjects.hpp"
 

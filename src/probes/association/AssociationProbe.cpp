@@ -1,5 +1,3 @@
-#include "probes/association/AssociationProbe.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -9,7 +7,8 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
-#include "probes/Visits.hpp"
+#include "probes/ProbeKind.hpp"
+#include "probes/association/Association.hpp"
 #include "results/Export.hpp"
 
 namespace stereosweep::probes::association {

@@ -4,7 +4,7 @@
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
-#include "probes/association/AssociationProbe.hpp"
+#include "probes/association/Association.hpp"
 #include "sweep/Wording.hpp"
 
 namespace stereosweep::probes::association {

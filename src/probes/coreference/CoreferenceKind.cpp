@@ -18,7 +18,6 @@
 #include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/coreference/Coreference.hpp"
-#include "probes/coreference/CoreferenceProbe.hpp"
 #include "results/RawBlock.hpp"
 #include "results/Reader.hpp"
 #include "results/ScoreTable.hpp"
@@ -329,7 +328,6 @@ class CoreferenceKind final : public KindOf<Coreference> {
     return {.sizes = {.contexts_per_block = 512, .batch_tokens = causal_batch_tokens},
             .on_gpu = {.contexts_per_block = 4096, .batch_tokens = config::gpu_batch_tokens}};
   }
-  std::optional<query::Prediction> prediction() const override { return query::Prediction::next; }
   std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer) const override {
     return make_coreference(job, *tokenizer);
   }

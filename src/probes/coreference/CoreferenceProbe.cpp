@@ -1,5 +1,3 @@
-#include "probes/coreference/CoreferenceProbe.hpp"
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -11,7 +9,8 @@
 #include "base/Random.hpp"
 #include "base/files/Sha256.hpp"
 #include "base/text/Text.hpp"
-#include "probes/Visits.hpp"
+#include "probes/ProbeKind.hpp"
+#include "probes/coreference/Coreference.hpp"
 #include "results/Export.hpp"
 #include "stats/Summary.hpp"
 #include "sweep/Wording.hpp"

@@ -1,5 +1,3 @@
-#include "probes/coreference/CoreferenceSentences.hpp"
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -11,6 +9,7 @@
 #include "base/files/File.hpp"
 #include "base/files/Listing.hpp"
 #include "base/text/Text.hpp"
+#include "probes/coreference/Coreference.hpp"
 
 namespace stereosweep::probes::coreference {
 namespace {

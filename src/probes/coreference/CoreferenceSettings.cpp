@@ -5,8 +5,7 @@
 #include "base/text/Text.hpp"
 #include "config/axes/AxesReader.hpp"
 #include "config/axes/AxisSource.hpp"
-#include "probes/coreference/CoreferenceProbe.hpp"
-#include "probes/coreference/CoreferenceSentences.hpp"
+#include "probes/coreference/Coreference.hpp"
 
 namespace stereosweep::probes::coreference {
 namespace {

@@ -4,7 +4,7 @@
 #include "answers/Keywords.hpp"
 #include "answers/Rating.hpp"
 #include "base/Lists.hpp"
-#include "probes/interview/InterviewProbe.hpp"
+#include "probes/interview/Interview.hpp"
 
 namespace stereosweep::probes::interview {
 namespace {

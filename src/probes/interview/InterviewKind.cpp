@@ -11,9 +11,6 @@
 #include "probes/PlanText.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/interview/Interview.hpp"
-#include "probes/interview/InterviewProbe.hpp"
-#include "probes/interview/InterviewScores.hpp"
-#include "probes/interview/statistics/InterviewStatistics.hpp"
 #include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::probes::interview {
@@ -219,7 +216,6 @@ class InterviewKind final : public KindOf<Interview> {
   }
   bool parses_texts() const override { return true; }
   bool samples_text(const sweep::Job& /*job*/) const override { return true; }
-  std::optional<query::Prediction> prediction() const override { return query::Prediction::next; }
   std::unique_ptr<Probe> make_probe(const sweep::Job& job, const tokenizer::Tokenizer* tokenizer) const override {
     return make_interview(job, tokenizer);
   }
@@ -309,11 +305,10 @@ class InterviewKind final : public KindOf<Interview> {
     return comparison;
   }
   results::ScoreTableAxes score_axes(const sweep::Job& job) const override {
-    const auto& settings = job.settings<Interview>();
-    return interview::score_axes(interview_schema(job, subjects_of(settings).subjects), job);
+    return interview::score_axes(interview_schema(job), job);
   }
   findings::LeftOut left_out(const sweep::Job& job) const override {
-    return interview::left_out(interview_schema(job, subjects_of(job.settings<Interview>()).subjects), job);
+    return interview::left_out(interview_schema(job), job);
   }
   StatsText stats(const StatsRequest& request) const override {
     InterviewTexts texts(request.file.schema());

@@ -1,5 +1,3 @@
-#include "probes/interview/InterviewProbe.hpp"
-
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -10,7 +8,8 @@
 #include "base/text/Text.hpp"
 #include "chat/Writing.hpp"
 #include "config/yaml/Yaml.hpp"
-#include "probes/Visits.hpp"
+#include "probes/ProbeKind.hpp"
+#include "probes/interview/Interview.hpp"
 #include "results/Export.hpp"
 
 namespace stereosweep::probes::interview {
@@ -126,21 +125,113 @@ std::vector<results::CubeSchema> text_cubes(const sweep::Job& job) {
            "--reparse reads them again")};
 }
 
+std::string items_text(const Turn& turn) {
+  const auto line_of = [](const auto& item) {
+    return "- " + item.text + (item.definition.empty() ? "" : ": " + item.definition);
+  };
+  return base::join(base::mapped(turn.items, line_of), "\n");
+}
+
+/// "1 (not at all) to 5 (extremely)", "extremely, very, average".
+std::string scale_text(const RatingScale& scale) {
+  const auto noted = [](const std::string& text, const std::string& note) {
+    return text + (note.empty() ? "" : " (" + note + ")");
+  };
+  const auto listed = [&](const RatingOption& option) { return noted(option.text, option.note); };
+  if (!scale.options.empty()) {
+    return base::join(base::mapped(scale.options, listed), ", ");
+  }
+  return noted(std::to_string(scale.from), scale.low) + " " + (scale.between.empty() ? "to" : scale.between) + " " +
+         noted(std::to_string(scale.to), scale.high);
+}
+
+/// The format of a conversation for models without a chat template.
+const chat::ChatTemplate& plain_conversation() {
+  static const chat::ChatTemplate chat = [] {
+    chat::ChatTemplate made;
+    made.label = "plain";
+    made.user = {"Question: ", "\n", {}};
+    made.assistant = {"Answer: ", "\n\n", {}};
+    made.generation = "Answer:";
+    made.trim = chat::ChatTemplate::Trim::both_ends;
+    return made;
+  }();
+  return chat;
+}
+
+/// Asks how likely each answer of the scale to one item of a rating turn is, after the turn's own prompt: as the whole
+/// answer, or of several items as though the answer began with "ITEM:".
+query::Query ask_options(const sweep::Job& job, const std::string& prompt, const Turn& turn, std::size_t item,
+                         const RatingScale& scale) {
+  const auto& chat = job.model.chat ? *job.model.chat : plain_conversation();
+  const auto lead = answer_lead(chat);
+  const bool is_single = turn.kind == Turn::Kind::rating;
+  query::Continue asked{is_single ? prompt : prompt + lead + turn.items[item].text + ":", {}, framing_of(job)};
+  asked.continuations =
+      base::mapped(scale.answers(), [&](const auto& answer) { return (is_single ? lead : " ") + answer.text; });
+  return asked;
+}
+
 }  // namespace
 
-results::RawSchema interview_schema(const sweep::Job& job, const std::vector<sweep::Subject>& subjects) {
+std::vector<std::size_t> asked_turns(const Conversation& conversation, const PromptForm& form) {
+  return base::places_where(conversation.turns.size(), [&](std::size_t turn) {
+    return form.steps == PromptForm::Steps::asked || conversation.turns[turn].when == Turn::When::always;
+  });
+}
+
+std::vector<std::string> messages_of(const Interview& settings, const sweep::Subject& subject, const Cell& cell) {
+  const auto& conversation = settings.conversations[cell.conversation];
+  const auto& form = settings.forms[cell.form];
+  const auto& wrapper = settings.rephrasings[cell.rephrasing].wrapper;
+  const Filling group{"{group}", subject.plural, Filling::Opening::capital};
+  std::vector<std::string> messages;
+  for (const auto index : asked_turns(conversation, form)) {
+    const auto& turn = conversation.turns[index];
+    const bool is_single = turn.kind == Turn::Kind::rating;
+    const auto& own = is_single ? turn.items.front().question : turn.ask;
+    const auto wrapped = filled(wrapper, {{"{prompt}", own.empty() ? turn.ask : own}});
+    const auto question = filled(wrapped, {group,
+                                           {"{item}", is_single ? turn.items.front().text : ""},
+                                           {"{items}", items_text(turn)},
+                                           {"{scale}", scale_text(conversation.scale)}});
+    if (messages.empty()) {
+      const auto instructions = filled(conversation.instructions, {group});
+      messages.emplace_back(
+          base::trim(filled(form.text, {{"{instructions}", instructions}, {"{question}", question}})));
+    } else {
+      messages.push_back(question);
+    }
+  }
+  return messages;
+}
+
+std::string prompt_of(const sweep::Job& job, std::span<const std::string> asked, std::span<const std::string> answers) {
+  STEREOSWEEP_ASSERT(asked.size() == answers.size() + 1, "the user speaks last");
+  auto messages = opening_messages(job);
+  for (std::size_t turn = 0; turn < asked.size(); ++turn) {
+    messages.push_back({chat::Role::user, asked[turn]});
+    if (turn < answers.size()) {
+      messages.push_back({chat::Role::assistant, answers[turn]});
+    }
+  }
+  if (asks_by_messages(job)) {
+    return messages_prompt(messages);
+  }
+  return chat::write_chat(job.model.chat ? *job.model.chat : plain_conversation(), messages);
+}
+
+results::RawSchema interview_schema(const sweep::Job& job) {
   const auto& settings = job.settings<Interview>();
   const auto sizes = sizes_of(settings);
   const auto items = items_of(settings);
   results::RawSchema schema;
-  schema.outer_axes = outer_axes(settings, subjects);
+  schema.outer_axes = outer_axes(settings, subjects_of(settings).subjects);
   schema.inner_axes = {numbered_axis("round", "conversation of its own with the same first question",
                                      static_cast<std::uint64_t>(settings.sampling.rounds)),
                        numbered_axis("turn", "place in the conversation", sizes.turns)};
   schema.cubes = text_cubes(job);
-  if (const auto thoughts = thoughts_of(job, settings.sampling); thoughts != Thoughts::none) {
-    add_thought_cubes(schema, {"round", "turn"}, thoughts);
-  }
+  add_thought_cubes(schema, {"round", "turn"}, thoughts_of(job, settings.sampling));
   if (!items.empty()) {
     schema.inner_axes.push_back(item_axis(items));
     const auto add = [&](const char* name, const char* what, const char* description) {
@@ -179,7 +270,7 @@ InterviewProbe::InterviewProbe(const sweep::Job& job, const tokenizer::Tokenizer
     : job_(job),
       tokenizer_(tokenizer),
       subjects_(subjects_of(settings())),
-      schema_(interview_schema(job, subjects_.subjects)),
+      schema_(interview_schema(job)),
       blocks_(blocks_to_ask(job, schema_, sweep::Outermost::together)) {
   first_items_.push_back(0);
   for (const auto& conversation : settings().conversations) {

@@ -1,5 +1,3 @@
-#include "probes/interview/InterviewScores.hpp"
-
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -9,6 +7,7 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
+#include "probes/interview/Interview.hpp"
 #include "stats/OptionProbabilities.hpp"
 
 namespace stereosweep::probes::interview {
@@ -96,7 +95,7 @@ void require_names(const results::RawSchema& schema, const std::string& cube, co
 
 /// What is read again has the same places in the job and in the file.
 void require_same_texts(const results::RawSchema& schema, const sweep::Job& job) {
-  const auto own = interview_schema(job, {});
+  const auto own = interview_schema(job);
   const auto is_same = [&](const results::AxisSchema& axis) {
     const auto found = std::ranges::find(schema.inner_axes, axis.name, &results::AxisSchema::name);
     return found != schema.inner_axes.end() && found->labels == axis.labels &&

@@ -1,5 +1,3 @@
-#include "probes/rating/RatingProbe.hpp"
-
 #include <algorithm>
 #include <utility>
 
@@ -9,7 +7,8 @@
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "chat/Writing.hpp"
-#include "probes/Visits.hpp"
+#include "probes/ProbeKind.hpp"
+#include "probes/rating/Rating.hpp"
 #include "results/Export.hpp"
 #include "sweep/Composer.hpp"
 
@@ -113,9 +112,11 @@ AnswerStatus answer_status(answers::Status parsed) {
 
 }  // namespace
 
-results::RawSchema rating_schema(const Rating& rating, const std::vector<sweep::Subject>& subjects, Thoughts thoughts) {
+results::RawSchema rating_schema(const sweep::Job& job) {
+  const auto& rating = job.settings<Rating>();
+  const auto thoughts = thoughts_of(job, rating.sampling);
   results::RawSchema schema;
-  schema.outer_axes = outer_axes(rating, subjects);
+  schema.outer_axes = outer_axes(rating, subjects_of(rating).subjects);
   schema.inner_axes = inner_axes(rating);
   schema.cubes = {
       cube("option_logprob", ElementType::float64, {"order", "form", "option"}, "nat",
@@ -139,8 +140,6 @@ results::RawSchema rating_schema(const Rating& rating, const std::vector<sweep::
                                 "value of the option that the answer names", "NaN: none, see answer_status"));
     schema.cubes.push_back(cube("answer_status", ElementType::uint8, {"order", "run"}, "",
                                 "whether the answer names one option", "", answer_names));
-  }
-  if (rating.sampling.runs > 0 && thoughts != Thoughts::none) {
     add_thought_cubes(schema, {"order", "run"}, thoughts);
   }
   return schema;
@@ -150,7 +149,7 @@ RatingProbe::RatingProbe(const sweep::Job& job, const tokenizer::Tokenizer* toke
     : job_(job),
       tokenizer_(tokenizer),
       subjects_(subjects_of(settings())),
-      schema_(rating_schema(settings(), subjects_.subjects, thoughts_of(job, settings().sampling))),
+      schema_(rating_schema(job)),
       blocks_(blocks_to_ask(job, schema_,
                             settings().sampling.runs > 0 ? sweep::Outermost::together : sweep::Outermost::apart)) {
   const std::string before = job.model.chat ? answer_lead(*job.model.chat) : " ";

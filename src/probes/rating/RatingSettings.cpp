@@ -1,5 +1,3 @@
-#include "probes/rating/RatingSettings.hpp"
-
 #include <algorithm>
 
 #include "base/Lists.hpp"
@@ -8,6 +6,7 @@
 #include "config/axes/AxesReader.hpp"
 #include "config/axes/AxisSource.hpp"
 #include "config/language/LanguageTable.hpp"
+#include "probes/rating/Rating.hpp"
 
 namespace stereosweep::probes::rating {
 namespace {
@@ -152,7 +151,8 @@ void scale_key(config::Fields& job, std::vector<RatingOption>& scale) {
 }
 
 void scale_key(config::ShownKeys& keys, const std::vector<RatingOption>& scale) {
-  keys.own("scale", dump_options(scale), "what can be answered, the options in their order", scale_schema<NumberScale>);
+  keys.own("scale", dump_options(scale), "what can be answered, the options in their order", scale_schema,
+           config::fields_schema<NumberScale>);
 }
 
 void sampling_key(config::Fields& keys, RatingSampling& sampling) {

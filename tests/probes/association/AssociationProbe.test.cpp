@@ -1,6 +1,4 @@
 // The association probe against a naive enumeration: one query per cell and subword, each asked alone.
-#include "probes/association/AssociationProbe.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

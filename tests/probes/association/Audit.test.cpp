@@ -5,7 +5,6 @@
 #include "probes/SmallJob.hpp"
 #include "probes/TinyTokenizers.hpp"
 #include "probes/association/Association.hpp"
-#include "probes/association/AssociationProbe.hpp"
 #include "support/RegisteredProbes.hpp"
 
 namespace stereosweep::probes::association {

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "probes/TinyTokenizers.hpp"
-#include "probes/association/AssociationProbe.hpp"
+#include "probes/association/Association.hpp"
 
 namespace stereosweep::probes::association {
 namespace {

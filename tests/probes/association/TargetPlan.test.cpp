@@ -5,7 +5,7 @@
 #include <random>
 #include <set>
 
-#include "probes/association/AssociationProbe.hpp"
+#include "probes/association/Association.hpp"
 
 namespace stereosweep::probes::association {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "probes/TinyTokenizers.hpp"
-#include "probes/association/AssociationProbe.hpp"
+#include "probes/association/Association.hpp"
 
 namespace stereosweep::probes::association {
 namespace {

@@ -11,7 +11,6 @@
 #include "base/files/File.hpp"
 #include "config/JobLoader.hpp"
 #include "probes/association/Association.hpp"
-#include "probes/association/AssociationProbe.hpp"
 #include "results/Export.hpp"
 #include "results/RawBlock.hpp"
 #include "support/RegisteredProbes.hpp"

@@ -5,7 +5,6 @@
 #include "config/JobLoader.hpp"
 #include "config/JobText.hpp"
 #include "probes/coreference/Coreference.hpp"
-#include "probes/coreference/CoreferenceSentences.hpp"
 #include "support/Places.hpp"
 #include "support/RegisteredProbes.hpp"
 

@@ -1,5 +1,3 @@
-#include "probes/coreference/CoreferenceProbe.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "probes/coreference/Coreference.hpp"
-#include "probes/coreference/CoreferenceProbe.hpp"
 
 namespace stereosweep::sweep {
 namespace {

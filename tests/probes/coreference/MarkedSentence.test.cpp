@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "probes/coreference/CoreferenceSentences.hpp"
+#include "probes/coreference/Coreference.hpp"
 
 namespace stereosweep::probes::coreference {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/Error.hpp"
 #include "config/JobLoader.hpp"
 #include "config/JobText.hpp"
-#include "probes/interview/InterviewProbe.hpp"
+#include "probes/interview/Interview.hpp"
 #include "support/Places.hpp"
 #include "support/RegisteredProbes.hpp"
 

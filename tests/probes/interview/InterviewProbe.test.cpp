@@ -1,6 +1,4 @@
 // What an interview says, in which order it asks, and what it makes of scripted answers.
-#include "probes/interview/InterviewProbe.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 
 #include "probes/ChangedKeys.hpp"
 #include "probes/TinyTokenizers.hpp"
+#include "probes/interview/Interview.hpp"
 #include "results/Export.hpp"
 #include "support/RegisteredProbes.hpp"
 

@@ -1,5 +1,3 @@
-#include "probes/interview/statistics/InterviewStatistics.hpp"
-
 #include <gmock/gmock.h>
 
 #include <array>
@@ -7,7 +5,7 @@
 #include <string>
 
 #include "findings/FindingNumbers.hpp"
-#include "probes/interview/InterviewScores.hpp"
+#include "probes/interview/Interview.hpp"
 
 namespace stereosweep::probes::interview {
 namespace {

@@ -1,5 +1,3 @@
-#include "probes/rating/RatingProbe.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +8,7 @@
 #include "probes/ChangedKeys.hpp"
 #include "probes/ProbeKind.hpp"
 #include "probes/TinyTokenizers.hpp"
-#include "probes/rating/RatingSettings.hpp"
+#include "probes/rating/Rating.hpp"
 #include "support/RegisteredProbes.hpp"
 
 namespace stereosweep::probes::rating {

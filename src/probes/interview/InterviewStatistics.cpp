@@ -1,5 +1,3 @@
-#include "probes/interview/statistics/InterviewStatistics.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -11,8 +9,7 @@
 #include "findings/Cells.hpp"
 #include "findings/correlations/SubjectScores.hpp"
 #include "probes/Probe.hpp"
-#include "probes/interview/InterviewProbe.hpp"
-#include "probes/interview/InterviewScores.hpp"
+#include "probes/interview/Interview.hpp"
 #include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::probes::interview {

@@ -4,6 +4,7 @@
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
+#include "config/axes/AxesReader.hpp"
 #include "config/axes/AxisSource.hpp"
 #include "config/language/LanguageTable.hpp"
 #include "probes/interview/Interview.hpp"
@@ -140,26 +141,8 @@ std::vector<Conversation> expanded(Conversation conversation) {
   return all;
 }
 
-}  // namespace
-
-std::vector<std::string> Conversation::questions() const {
-  std::vector<std::string> texts;
-  for (const auto& turn : turns) {
-    texts.push_back(turn.ask);
-    std::ranges::transform(turn.items, std::back_inserter(texts), &RatedItem::question);
-  }
-  return texts;
-}
-
-bool Conversation::needs_between() const {
-  const auto writes_scale = [](const auto& text) { return base::count_of(text, "{scale}") > 0; };
-  return scale.between.empty() && scale.options.empty() && std::ranges::any_of(questions(), writes_scale);
-}
-
-double RatingScale::least() const { return std::ranges::min(answers(), {}, &RatingOption::value).value; }
-
-double RatingScale::greatest() const { return std::ranges::max(answers(), {}, &RatingOption::value).value; }
-
+/// Reads an entry of `axes.conversations`. One whose `rating` turn has several items becomes one for each, "LABEL
+/// ITEM". `items`: labels of the entries before it.
 std::vector<Conversation> read_conversation(const Node& entry, const std::string& key, const config::Fields& job,
                                             std::set<std::string>& items) {
   Conversation conversation;
@@ -185,6 +168,45 @@ std::vector<Conversation> read_conversation(const Node& entry, const std::string
   return expanded(std::move(conversation));
 }
 
+std::vector<PromptForm> read_form(const Node& entry, const std::string& key, const config::Fields& job) {
+  PromptForm form;
+  config::read_fields(entry, key, job.problems(), form, "{label: full, text: '{instructions} {question}'}");
+  job.problems().add_if(form.label.empty(), entry.place(key), "a prompt form has no label",
+                        "labels name the axis of the result");
+  config::check_places(entry.place(key + ".text"), form.text, {{{"{question}"}, 1}, {{"{instructions}"}, 0}},
+                       job.problems());
+  return {form};
+}
+
+/// A wrapper is put around every question, so that full texts for single templates have no place.
+void check_wrappers(const config::Fields& axes, const Interview& settings) {
+  for (const auto& rephrasing : settings.rephrasings) {
+    axes.problems().add_if(!rephrasing.alternatives.empty(), axes.place("rephrasings"),
+                           "'" + rephrasing.label + "' has alternatives",
+                           "the templates of an interview are forms of a prompt", "Give it a wrapper with {prompt}.");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> Conversation::questions() const {
+  std::vector<std::string> texts;
+  for (const auto& turn : turns) {
+    texts.push_back(turn.ask);
+    std::ranges::transform(turn.items, std::back_inserter(texts), &RatedItem::question);
+  }
+  return texts;
+}
+
+bool Conversation::needs_between() const {
+  const auto writes_scale = [](const auto& text) { return base::count_of(text, "{scale}") > 0; };
+  return scale.between.empty() && scale.options.empty() && std::ranges::any_of(questions(), writes_scale);
+}
+
+double RatingScale::least() const { return std::ranges::min(answers(), {}, &RatingOption::value).value; }
+
+double RatingScale::greatest() const { return std::ranges::max(answers(), {}, &RatingOption::value).value; }
+
 void scale_key(config::Fields& keys, RatingScale& scale) {
   const Node* node = keys.optional("scale");
   if (node == nullptr) {
@@ -204,7 +226,41 @@ void scale_key(config::Fields& keys, RatingScale& scale) {
 
 void scale_key(config::ShownKeys& keys, const RatingScale& scale) {
   keys.own("scale", scale.options.empty() ? config::dump_fields(scale) : dump_options(scale.options), "of the ratings",
-           scale_schema<RatingScale>);
+           scale_schema, config::fields_schema<RatingScale>);
+}
+
+sweep::SubjectList subjects_of(const Interview& settings) {
+  return sweep::list_subjects(settings.groups, settings.intersections, {.singular = false, .plural = true});
+}
+
+template <class Self, class Keys>
+void Interview::each_key(Self& self, Keys& keys) {
+  keys.needed().told_by_block().nested("axes", [&](auto& axes) {
+    config::groups_keys(axes, self.groups, self.intersections, config::GroupForms::plural);
+    config::entries_key<Conversation>(
+        axes, {"conversations"}, "conversations", self.conversations,
+        "what is asked: a name in configs/conversations, or a list",
+        [items = std::set<std::string>()](const auto&... where) mutable { return read_conversation(where..., items); });
+    config::entries_key<PromptForm>(axes, {"templates"}, "prompt_forms", self.forms,
+                                    "forms of the first prompt: a name in configs/prompt_forms, or a list", read_form);
+    config::rephrasings_key(axes, self.rephrasings, {});
+    config::design_key(axes, self.design);
+    if constexpr (std::same_as<Keys, config::Fields>) {
+      check_wrappers(axes, self);
+    }
+  });
+  keys.item("sampling", self.sampling, "how answers are drawn");
+}
+template void Interview::each_key(Interview&, config::Fields&);
+template void Interview::each_key(const Interview&, config::ShownKeys&);
+
+void check_settings(const config::ProbeReading& job, const Interview& settings) {
+  check_sampling(job.fields, settings.sampling, settings.sampling.rounds, "rounds");
+  config::check_cells(job, {{sweep::most_subjects(settings.groups, settings.intersections), "groups and intersections"},
+                            {settings.conversations.size(), "conversations"},
+                            {settings.forms.size(), "templates"},
+                            {settings.rephrasings.size(), "rephrasings"},
+                            {static_cast<std::uint64_t>(settings.sampling.rounds), "rounds"}});
 }
 
 }  // namespace stereosweep::probes::interview
