@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <regex>
 #include <tuple>
 
 #include "base/Error.hpp"
@@ -14,26 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view name_letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
 constexpr std::string_view folder_start = "models--";
 constexpr std::size_t commit_digits = 40;
 constexpr std::size_t max_name = 96;  // as huggingface_hub
 constexpr std::size_t max_revision = 200;
-
-bool is_name_part(std::string_view part) {
-  const auto is_mark = [](char c) { return c == '.' || c == '-'; };
-  return !part.empty() && part.find_first_not_of(name_letters) == std::string_view::npos && !is_mark(part.front()) &&
-         !is_mark(part.back()) && part.find("..") == std::string_view::npos &&
-         part.find("--") == std::string_view::npos;
-}
-
-bool is_revision(std::string_view text) {
-  const auto parts = split(text, '/');
-  return text.size() <= max_revision && std::ranges::all_of(parts, [](const std::string& part) {
-           return !part.empty() && part.front() != '.' && part.find("..") == std::string::npos &&
-                  part.find_first_not_of(name_letters) == std::string::npos;
-         });
-}
 
 std::string folder_of(std::string_view name) {
   return std::string(folder_start) + replace_all(std::string(name), "/", "--");
@@ -128,15 +113,17 @@ bool is_commit(std::string_view text) {
 }
 
 std::optional<HubName> parse_hub_name(std::string_view text) {
+  // Parts of a name begin and end with a letter, a digit or '_'; those of a revision do not begin with '.'.
+  static const std::regex name(R"((?!.*(\.\.|--))\w([\w.-]*\w)?(/\w([\w.-]*\w)?)?)");
+  static const std::regex revision(R"((?!.*\.\.)[\w-][\w.-]*(/[\w-][\w.-]*)*)");
   HubName wanted;
   const auto at = text.find('@');
   wanted.name = text.substr(0, at);
   if (at != std::string_view::npos) {
     wanted.revision = text.substr(at + 1);
   }
-  const auto parts = split(wanted.name, '/');
-  const bool fits = wanted.name.size() <= max_name && parts.size() <= 2 && std::ranges::all_of(parts, is_name_part) &&
-                    is_revision(wanted.revision);
+  const bool fits = wanted.name.size() <= max_name && std::regex_match(wanted.name, name) &&
+                    wanted.revision.size() <= max_revision && std::regex_match(wanted.revision, revision);
   return fits ? std::optional(std::move(wanted)) : std::nullopt;
 }
 
