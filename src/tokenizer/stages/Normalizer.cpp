@@ -125,15 +125,20 @@ Normalizer make_replacement(Pattern pattern, std::string content) {
   return [pattern = std::move(pattern), content = std::move(content)](AlignedText& text) {
     std::vector<Match> parts;
     pattern(text.text(), parts);
-    std::vector<AlignedText::Range> ranges;
-    for (const auto& part : parts) {
-      if (part.is_match) {
-        ranges.push_back({part.begin, part.end});
+    if (std::ranges::none_of(parts, &Match::is_match)) {
+      return;
+    }
+    auto out = text.part(0, 0);
+    out.reserve(text.size());
+    for (const auto& [begin, end, is_match] : parts) {
+      if (is_match) {
+        AlignedText::check_growth(out.size() + content.size(), text.size());
+        out.put(content, text.before(end));
+      } else {
+        out.append(text, begin, end);
       }
     }
-    if (!ranges.empty()) {
-      text.replace(ranges, content);
-    }
+    text = std::move(out);
   };
 }
 

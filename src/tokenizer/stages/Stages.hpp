@@ -18,7 +18,7 @@ namespace stereosweep::tokenizer {
 /// The "normalizer" changes the text before anything is split.
 using Normalizer = std::function<void(AlignedText&)>;
 Normalizer read_normalizer(const base::JsonValue& field);
-/// Every match becomes `content`.
+/// Every match becomes `content`, which stands for its last input.
 Normalizer make_replacement(Pattern pattern, std::string content);
 
 /// A text and the ascending, non-empty ranges of it that are left.

@@ -55,6 +55,11 @@ void AlignedText::put_long(char32_t value, Alignment alignment) {
   alignments_.insert(alignments_.end(), utf8_length(value), alignment);
 }
 
+void AlignedText::put(std::string_view text, Alignment alignment) {
+  text_ += text;
+  alignments_.insert(alignments_.end(), text.size(), alignment);
+}
+
 void AlignedText::append(const AlignedText& other, std::size_t begin, std::size_t end) {
   text_.append(other.text_, begin, end - begin);
   const auto first = other.alignments_.begin();
@@ -102,22 +107,6 @@ void AlignedText::check_growth(std::size_t bytes, std::size_t before) {
     base::refuse("the tokenizer makes the text longer than " + std::to_string(most) + " bytes",
                  "replacements that grow without end are refused");
   }
-}
-
-void AlignedText::replace(std::span<const Range> ranges, std::string_view content) {
-  AlignedText out;
-  out.reserve(size());
-  out.origin_ = origin_;
-  std::size_t done = 0;
-  for (const auto& [begin, end] : ranges) {
-    out.append(*this, done, begin);
-    check_growth(out.size() + content.size(), size());
-    out.text_ += content;
-    out.alignments_.insert(out.alignments_.end(), content.size(), before(end));
-    done = end;
-  }
-  out.append(*this, done, size());
-  *this = std::move(out);
 }
 
 char32_t byte_character(unsigned char byte) { return alphabet.characters[byte]; }

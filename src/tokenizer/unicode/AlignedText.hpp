@@ -32,6 +32,11 @@ class AlignedText {
   }
   Alignment alignment(std::size_t byte) const { return alignments_[byte]; }
 
+  /// Of the byte before this one; of the first the place where the text begins.
+  Alignment before(std::size_t position) const {
+    return position == 0 ? Alignment{origin_, origin_} : alignments_[position - 1];
+  }
+
   void reserve(std::size_t bytes);
   void put(char32_t value, Alignment alignment) {
     if (value < 0x80) {
@@ -41,6 +46,7 @@ class AlignedText {
       put_long(value, alignment);
     }
   }
+  void put(std::string_view text, Alignment alignment);
   /// Appends [begin, end) of another text.
   void append(const AlignedText& other, std::size_t begin, std::size_t end);
   AlignedText part(std::size_t begin, std::size_t end) const;
@@ -63,18 +69,13 @@ class AlignedText {
   /// Throws InputError where a step has made a text of `before` bytes much longer: hostile files double it in each
   /// step.
   static void check_growth(std::size_t bytes, std::size_t before);
-  /// Replaces the ranges (ascending, no overlap) by `content`, which stands for the last input of each range.
   struct Range {
     std::size_t begin = 0;
     std::size_t end = 0;
   };
-  void replace(std::span<const Range> ranges, std::string_view content);
 
  private:
   void put_long(char32_t value, Alignment alignment);
-  Alignment before(std::size_t position) const {
-    return position == 0 ? Alignment{origin_, origin_} : alignments_[position - 1];
-  }
   std::string text_;
   std::vector<Alignment> alignments_;  // [byte]
   std::uint32_t origin_ = 0;           // byte of the input at which this part begins
