@@ -139,12 +139,10 @@ struct Tokenizer::Parts {
   }
 
   static Token added_token(const AddedToken& token, std::string_view slice, Alignment where) {
-    const auto outer = count_outer_spaces(slice);
-    return {token.id, {where.begin, where.end}, outer.leading, outer.trailing};
+    return {token.id, {where.begin, where.end}, count_outer_spaces(slice)};
   }
 
-  void tokenize_piece(const AlignedText& text, AlignedText::Range range, WordCache& cache,
-                      std::vector<Token>& tokens) const {
+  void tokenize_piece(const AlignedText& text, base::Span range, WordCache& cache, std::vector<Token>& tokens) const {
     const auto piece = text.text().substr(range.begin, range.end - range.begin);
     for (std::size_t part = 0; part < piece.size();) {
       auto begin = range.begin + part;
@@ -155,7 +153,7 @@ struct Tokenizer::Parts {
         const auto outer = model->traits().unknown_keeps_text == id
                                ? count_outer_spaces(text.text().substr(begin, end - begin))
                                : spaces[static_cast<std::size_t>(id)];
-        tokens.push_back({id, {where.begin, where.end}, outer.leading, outer.trailing});
+        tokens.push_back({id, {where.begin, where.end}, outer});
         begin = end;
       }
       part = part_end;

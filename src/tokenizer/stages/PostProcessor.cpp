@@ -36,13 +36,13 @@ PostProcessor read_trim(const base::JsonValue& field) {
     for (std::size_t i = 0; trims && i < tokens.size(); ++i) {
       auto& [begin, end] = tokens[i].offset;
       const bool first = i == 0 || begin == 0;
-      auto leading = tokens[i].leading_spaces;
+      auto [leading, trailing] = tokens[i].spaces;
       if (first && added_prefix && leading == 1) {
         leading = 0;
       }
       begin = forward(input, begin, leading, end);
       // As the wheel has it: an offset with fewer characters before it than there is white space stays.
-      if (const auto trailing = tokens[i].trailing_spaces; trailing > 0 && at_least(input, end, trailing)) {
+      if (trailing > 0 && at_least(input, end, trailing)) {
         end = backward(input, end, trailing, begin);
       }
     }

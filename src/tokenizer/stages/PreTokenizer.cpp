@@ -2,7 +2,6 @@
 #include <array>
 #include <utility>
 
-#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "tokenizer/Kinds.hpp"
 #include "tokenizer/regex/Pattern.hpp"
@@ -56,7 +55,7 @@ void arrange(std::vector<Match>& parts, Behavior behavior) {
 enum class Sense { matches, gaps };
 
 void split(Pieces& pieces, const Pattern& pattern, Behavior behavior, Sense sense) {
-  std::vector<AlignedText::Range> out;
+  std::vector<base::Span> out;
   out.reserve(pieces.ranges.size());
   std::vector<Match> parts;
   for (const auto& [begin, end] : pieces.ranges) {
@@ -199,9 +198,7 @@ PreTokenizer read_pre_tokenizer(const base::JsonValue& field) {
 std::vector<base::Span> split_words(std::string_view text) {
   Pieces pieces{AlignedText(text, 0), {{0, text.size()}}};
   split_like_bert(pieces);
-  return base::mapped(pieces.ranges, [](const AlignedText::Range& range) {
-    return base::Span{range.begin, range.end};
-  });
+  return pieces.ranges;
 }
 
 }  // namespace stereosweep::tokenizer

@@ -24,7 +24,7 @@ Normalizer make_replacement(Pattern pattern, std::string content);
 /// A text and the ascending, non-empty ranges of it that are left.
 struct Pieces {
   AlignedText text;
-  std::vector<AlignedText::Range> ranges;
+  std::vector<base::Span> ranges;
 };
 /// The "pre_tokenizer" cuts the normalized text into pieces that tokens never cross.
 using PreTokenizer = std::function<void(Pieces&)>;
@@ -35,23 +35,22 @@ PreTokenizer read_pre_tokenizer(const base::JsonValue& field);
 /// punctuation character (ASCII's, or category P) is a word of its own; everything else stays as it is, case included.
 std::vector<base::Span> split_words(std::string_view text);
 
-/// One token of a text on its way to the answer.
-struct Token {
-  TokenId id = 0;
-  base::Span offset = {};            ///< bytes of the input
-  std::uint32_t leading_spaces = 0;  ///< white space characters (or "Ġ") that the token's text starts with
-  std::uint32_t trailing_spaces = 0;
-};
-/// The "post_processor": special tokens around the text, offsets without white space.
-using PostProcessor = std::function<void(std::string_view input, SpecialTokens special, std::vector<Token>& tokens)>;
-PostProcessor read_post_processor(const base::JsonValue& field);
-
 /// White space characters and "Ġ" at both ends of a token's text.
 struct OuterSpaces {
   std::uint32_t leading = 0;
   std::uint32_t trailing = 0;
 };
 OuterSpaces count_outer_spaces(std::string_view token);
+
+/// One token of a text on its way to the answer.
+struct Token {
+  TokenId id = 0;
+  base::Span offset = {};  ///< bytes of the input
+  OuterSpaces spaces = {};
+};
+/// The "post_processor": special tokens around the text, offsets without white space.
+using PostProcessor = std::function<void(std::string_view input, SpecialTokens special, std::vector<Token>& tokens)>;
+PostProcessor read_post_processor(const base::JsonValue& field);
 
 /// The "decoder" changes the texts of all tokens; joined they are the answer.
 using Decoder = std::function<void(std::vector<std::string>& tokens)>;

@@ -69,10 +69,6 @@ class AlignedText {
   /// Throws InputError where a step has made a text of `before` bytes much longer: hostile files double it in each
   /// step.
   static void check_growth(std::size_t bytes, std::size_t before);
-  struct Range {
-    std::size_t begin = 0;
-    std::size_t end = 0;
-  };
 
  private:
   void put_long(char32_t value, Alignment alignment);
