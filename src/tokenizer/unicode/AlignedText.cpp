@@ -40,8 +40,7 @@ AlignedText::AlignedText(std::string_view part, std::size_t offset)
       continue;
     }
     next_character(part, i);
-    const Alignment alignment{static_cast<std::uint32_t>(offset + begin), static_cast<std::uint32_t>(offset + i)};
-    alignments_.insert(alignments_.end(), i - begin, alignment);
+    alignments_.resize(i, {static_cast<std::uint32_t>(offset + begin), static_cast<std::uint32_t>(offset + i)});
   }
 }
 
@@ -52,12 +51,12 @@ void AlignedText::reserve(std::size_t bytes) {
 
 void AlignedText::put_long(char32_t value, Alignment alignment) {
   base::append_utf8(text_, value);
-  alignments_.insert(alignments_.end(), utf8_length(value), alignment);
+  alignments_.resize(text_.size(), alignment);
 }
 
 void AlignedText::put(std::string_view text, Alignment alignment) {
   text_ += text;
-  alignments_.insert(alignments_.end(), text.size(), alignment);
+  alignments_.resize(text_.size(), alignment);
 }
 
 void AlignedText::append(const AlignedText& other, std::size_t begin, std::size_t end) {

@@ -67,8 +67,5 @@ std::size_t end_of_cluster(std::string_view text, std::size_t begin);
 std::size_t end_of_leading(std::string_view text, bool (*is_wanted)(char32_t) = is_white_space);
 /// Where those begin that it ends with.
 std::size_t start_of_trailing(std::string_view text, bool (*is_wanted)(char32_t) = is_white_space);
-inline std::size_t utf8_length(char32_t value) {
-  return value < 0x80 ? 1 : value < 0x800 ? 2 : value < 0x10000 ? 3 : 4;
-}
 
 }  // namespace stereosweep::tokenizer
