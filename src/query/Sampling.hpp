@@ -5,6 +5,7 @@
 
 namespace stereosweep::query {
 
+/// Jobs keep to them, too.
 constexpr double least_repetition_penalty = 0.01;
 constexpr double largest_repetition_penalty = 100;
 

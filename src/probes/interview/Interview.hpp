@@ -22,6 +22,7 @@
 #include "probes/ProbeKind.hpp"
 #include "probes/RatingScale.hpp"
 #include "probes/SampledText.hpp"
+#include "query/Sampling.hpp"
 #include "results/RawBlock.hpp"
 #include "results/Reader.hpp"
 #include "results/ScoreTable.hpp"
@@ -152,7 +153,8 @@ struct InterviewSampling : TextSampling {
     text_keys(self, keys, 8192);
     keys.number("top_p", self.top_p, 1e-6, 1);
     keys.integer("top_k", self.top_k, 0, 1'000'000);
-    keys.number("repetition_penalty", self.repetition_penalty, 1e-3, 100);
+    keys.number("repetition_penalty", self.repetition_penalty, query::least_repetition_penalty,
+                query::largest_repetition_penalty);
     keys.texts("stop", self.stop, "texts that end an answer");
   }
 };

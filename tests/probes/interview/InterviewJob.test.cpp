@@ -147,6 +147,7 @@ TEST(InterviewJob, refuses_what_it_could_not_keep_apart) {
       HasSubstr("every turn is asked with steps only"));
   EXPECT_THAT(fault("axes.templates=[{label: a, text: 'none'}]"), HasSubstr("0 times {question} in 'none'"));
   EXPECT_THAT(fault("sampling={rounds: 2, temperature: 0}"), HasSubstr("2 rounds at temperature 0"));
+  EXPECT_THAT(fault("sampling={repetition_penalty: 0.009}"), HasSubstr("0.01"));  // no engine takes it
   EXPECT_THAT(fault("statistics.colour=red"), HasSubstr("colour"));
 }
 
