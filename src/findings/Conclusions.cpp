@@ -91,6 +91,9 @@ std::vector<Finding> conclude_all(const Scores& scores, const sweep::Comparison&
     }
     for (auto& finding : found(wanted, asked)) {
       finding.heading = statistic.heading;
+      if constexpr (requires { wanted.measures; }) {
+        finding.named = finding.named.empty() ? wanted.measures : finding.named;
+      }
       if (finding.question) {
         answer(finding, *scores.axes[measure_axis], comparison.confidence);
       }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/Lists.hpp"
+#include "findings/Names.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "results/tables/TerminalTable.hpp"
 #include "stats/AdditiveFit.hpp"
@@ -249,8 +250,7 @@ Finding means_of(const Scores& scores, const sweep::Comparison& comparison) {
                       std::back_inserter(rows));
   }
   Finding finding{.name = "mean_score",
-                  .axes = {measure_axis_of(scores, chosen, "mean_measure"), *scores.axes[subject_axis], items},
-                  .named = request.measures};
+                  .axes = {measure_axis_of(scores, chosen, "mean_measure"), *scores.axes[subject_axis], items}};
   add_means(finding, rows, "", "subjects and items", comparison.confidence);
   finding.add(Role::value, rows, "coverage", "1", "share of the applicable (template, rephrasing) that have a score",
               &MeanRow::coverage);

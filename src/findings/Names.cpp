@@ -21,11 +21,9 @@ std::string normalised(std::string_view name) {
 
 NameIndex::NameIndex(const std::vector<std::string>& labels) {
   for (std::size_t place = 0; place < labels.size(); ++place) {
-    add(labels[place], place);
+    places_.emplace(normalised(labels[place]), place);
   }
 }
-
-void NameIndex::add(std::string_view name, std::size_t place) { places_.emplace(normalised(name), place); }
 
 std::optional<std::size_t> NameIndex::find(std::string_view name) const {
   const auto found = places_.find(normalised(name));

@@ -24,7 +24,6 @@ class NameIndex {
   NameIndex() = default;
   /// Places in the order of `labels`.
   explicit NameIndex(const std::vector<std::string>& labels);
-  void add(std::string_view name, std::size_t place);
   std::optional<std::size_t> find(std::string_view name) const;
 
  private:
@@ -49,6 +48,11 @@ struct Selected {
 };
 
 using base::places_where;
+
+/// All places below `count`, ascending.
+inline std::vector<std::size_t> all_places(std::size_t count) {
+  return places_where(count, [](std::size_t /*place*/) { return true; });
+}
 
 /// Places of the values that are equal to `value`, ascending.
 template <class Value>

@@ -104,7 +104,6 @@ std::vector<Finding> variation_of(const Scores& scores, const sweep::VariationRe
     auto& finding = findings.emplace_back(finding_of(name_of(request.over[place]), rows));
     finding.axes = {measure_axis_of(scores, measures, "variation_measure"), *scores.axes[subject_axis],
                     *scores.axes[item_axis]};
-    finding.named = request.measures;
   }
   findings.back().notes =
       "CV: standard deviation (n - 1) over mean of a subject's scores of an item, the largest first. Read it of "

@@ -574,21 +574,12 @@ std::vector<std::size_t> ClusterSource::members(std::size_t cluster) const {
   return places_with(cluster_of, static_cast<std::int32_t>(cluster));
 }
 
-std::size_t Clusters::most_clusters() const {
-  std::size_t most = 0;
-  for (const auto& source : sources) {
-    most = std::max(most, source.number);
-  }
-  return most;
-}
+std::size_t Clusters::most_clusters() const { return std::ranges::max(base::mapped(sources, &ClusterSource::number)); }
 
 std::string Clusters::type_of_cluster(std::size_t source, std::size_t cluster) const {
-  std::string type;
-  for (std::size_t dimension = 0; dimension < dimensions.labels.size(); ++dimension) {
-    const auto side = sources[source].sides.at(cluster * dimensions.labels.size() + dimension);
-    type += (dimension == 0 ? "" : "-") + side_names[static_cast<std::size_t>(side)];
-  }
-  return type;
+  const auto length = dimensions.labels.size();
+  const auto sides = std::span(sources[source].sides).subspan(cluster * length, length);
+  return base::join(base::mapped(sides, [](auto side) { return side_names.at(static_cast<std::size_t>(side)); }), "-");
 }
 
 std::string Clusters::type_of(std::size_t source, std::size_t subject) const {
@@ -629,11 +620,10 @@ Clusters clusters_of(const Scores& scores, const ClusterRequest& request, std::u
     const Cells cells(scores, values);
     return std::vector{subject_means(cells, dimensions), spreads_of(cells, dimensions)};
   });
-  const auto* units = scores.axes[measure_axis]->find_coordinate("units");
   for (std::size_t place = 0; place < points.size(); ++place) {
     const auto measure = clusters.measures[place];
     auto& source = add({.name = scores.axes[measure_axis]->labels[measure],
-                        .unit = units == nullptr ? "" : (*units)[measure],
+                        .unit = scores.axes[measure_axis]->value("units", measure),
                         .points = std::move(points[place][0]),
                         .spread_p = std::move(points[place][1])});
     const auto in_score = scores.read_statuses ? answers_in_score(*scores.axes[measure_axis], measure) : -1;

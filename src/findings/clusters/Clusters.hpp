@@ -76,7 +76,6 @@ struct Clusters {
   std::vector<std::string> columns;
   std::vector<Row> rows;
 
-  std::size_t num_measures() const { return measures.size(); }
   /// With whom subjects are compared: the people, else the first measure.
   std::size_t reference() const { return has_people ? sources.size() - 1 : 0; }
   std::size_t most_clusters() const;

@@ -85,8 +85,7 @@ Finding extremes_of(const Scores& scores, const sweep::Comparison& comparison) {
   Finding finding{.name = "extreme",
                   .axes = {measure_axis_of(scores, measures, "extreme_measure"),
                            {"extreme_of", "item, or what items have in common", names_of(groups), {}},
-                           *scores.axes[subject_axis]},
-                  .named = request.measures};
+                           *scores.axes[subject_axis]}};
   const auto means = base::mapped(rows, &ExtremeRow::mean);
   add_means(finding, means, "mean", "subjects", comparison.confidence);
   const RowColumns add{finding, rows};

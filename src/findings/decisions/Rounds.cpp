@@ -8,6 +8,7 @@
 
 #include "base/Lists.hpp"
 #include "findings/Cells.hpp"
+#include "findings/Names.hpp"
 #include "findings/Streams.hpp"
 #include "findings/contrasts/ComparedCells.hpp"
 #include "stats/RateInterval.hpp"
@@ -100,7 +101,8 @@ class ContrastCells {
       : scores_(scores), plan_(plan), all_(plan), values_(values), contexts_(contexts_of_cells(scores, plan)) {
     all_.cells = sweep::Contrast::Cells::all;
     for (const auto& side : plan.sides) {
-      sides_.push_back(Cells(scores, values, statuses).of_replicates(side.takes[replicate_axis - subject_axis]));
+      sides_.push_back({Cells(scores, values, statuses).of_replicates(side.takes[replicate_axis - subject_axis]),
+                        places_with(side.takes[0], true)});
     }
     for (std::size_t item = 0; item < scores.length(item_axis); ++item) {
       const auto applicable = applicable_cells(item);
@@ -130,27 +132,21 @@ class ContrastCells {
   /// `use(side, context, cell, state)` of what the sides ask of an item; a context is subject x sentences + sentence.
   void each_state(std::size_t item, const auto& use) const {
     for (std::size_t side = 0; side < sides_.size(); ++side) {
-      const auto& takes = plan_.sides[side].takes[0];
-      for (std::size_t subject = 0; subject < takes.size(); ++subject) {
-        if (takes[subject]) {
-          plan_.each_cell(plan_.sides[side], [&](std::size_t sentence, std::size_t cell) {
-            use(side, subject * num_sentences() + sentence, cell, sides_[side].state(subject, sentence, item));
-          });
-        }
+      const auto& [cells, subjects] = sides_[side];
+      for (const auto subject : subjects) {
+        plan_.each_cell(plan_.sides[side], [&, &cells = cells](std::size_t sentence, std::size_t cell) {
+          use(side, subject * num_sentences() + sentence, cell, cells.state(subject, sentence, item));
+        });
       }
     }
   }
-  std::size_t num_sentences() const { return sides_.front().num_sentences(); }
+  std::size_t num_sentences() const { return sides_.front().cells.num_sentences(); }
 
   std::vector<bool> applicable_cells(std::size_t item) const {
     return cells_on_all_sides(plan_, [&](std::size_t side, std::size_t sentence) {
-      const auto& takes = plan_.sides[side].takes[0];
-      for (std::size_t subject = 0; subject < takes.size(); ++subject) {
-        if (takes[subject] && sides_[side].state(subject, sentence, item) != CellState::not_applicable) {
-          return true;
-        }
-      }
-      return false;
+      return std::ranges::any_of(sides_[side].subjects, [&](std::size_t subject) {
+        return sides_[side].cells.state(subject, sentence, item) != CellState::not_applicable;
+      });
     });
   }
 
@@ -194,7 +190,11 @@ class ContrastCells {
   std::span<const double> values_;
   std::vector<double> masked_;  ///< empty: `values_` is taken
   std::vector<std::vector<std::size_t>> contexts_;
-  std::vector<Cells> sides_;
+  struct SideCells {
+    Cells cells;
+    std::vector<std::size_t> subjects;
+  };
+  std::vector<SideCells> sides_;
   std::map<std::vector<bool>, CellOrder> orders_;  ///< by the applicable cells; most items have one
   std::vector<const CellOrder*> order_of_item_;
   std::vector<std::vector<bool>> lacking_;  ///< [item][cell]: a side lacks a score
@@ -422,12 +422,9 @@ std::vector<std::vector<std::size_t>> contexts_of_cells(const Scores& scores, co
   std::vector<std::vector<std::size_t>> contexts(plan.num_cells());
   const auto num_sentences = scores.length(template_axis) * scores.length(rephrasing_axis);
   for (const auto& side : plan.sides) {
+    const auto subjects = places_with(side.takes[0], true);
     plan.each_cell(side, [&](std::size_t sentence, std::size_t cell) {
-      for (std::size_t subject = 0; subject < side.takes[0].size(); ++subject) {
-        if (side.takes[0][subject]) {
-          contexts[cell].push_back(subject * num_sentences + sentence);
-        }
-      }
+      std::ranges::for_each(subjects, [&](auto one) { contexts[cell].push_back(one * num_sentences + sentence); });
     });
   }
   for (auto& places : contexts) {  // sides may share some

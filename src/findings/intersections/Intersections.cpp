@@ -376,9 +376,6 @@ std::vector<Finding> findings_of(const Intersections& all, const sweep::Comparis
   }
   found.push_back(interaction(all, rows, "", items, comparison.confidence));
   found.back().notes = test_notes(all);
-  for (auto& finding : found) {
-    finding.named = comparison.intersections->measures;
-  }
   return found;
 }
 

@@ -47,10 +47,11 @@ class NameMatcher {
  public:
   /// All are borrowed.
   NameMatcher(const sweep::People& asked, const std::vector<std::string>& subjects, const results::AxisSchema& items)
-      : aliases_(asked.aliases), item_names_(items.labels), subjects_(subjects), labels_(items.labels) {
-    for (std::size_t alias = 0; alias < aliases_.size(); ++alias) {
-      alias_places_.add(aliases_[alias].first, alias);
-    }
+      : aliases_(asked.aliases),
+        item_names_(items.labels),
+        alias_places_(base::mapped(asked.aliases, [](const auto& alias) { return alias.first; })),
+        subjects_(subjects),
+        labels_(items.labels) {
     for (std::size_t item = 0; item < items.labels.size(); ++item) {
       const auto pole = [&](const char* side) {
         return normalised(items.find_coordinate(side) == nullptr ? items.labels[item] : items.value(side, item));
@@ -162,43 +163,31 @@ class RatingReader {
  private:
   using Row = std::vector<std::string>;
 
-  std::optional<std::size_t> place_of(const std::string& name) const {
-    const auto found = std::ranges::find(table_.columns, name);
-    return found == table_.columns.end() ? std::nullopt : std::optional<std::size_t>(found - table_.columns.begin());
-  }
-
   bool has_scale() const { return std::isfinite(asked_.low); }
 
   void find_columns() {
+    const auto& names = table_.columns;
+    const auto beginning_with = [&](const std::string& start) {
+      return places_where(names.size(), [&](std::size_t column) { return names[column].starts_with(start); });
+    };
     for (const auto& start : columns_.groups) {
-      if (groups_.empty()) {
-        const auto begins_so = [&](auto column) { return table_.columns[column].starts_with(start); };
-        groups_ = base::places_where(table_.columns.size(), begins_so);
-      }
+      groups_ = groups_.empty() ? beginning_with(start) : groups_;
     }
     if (groups_.empty()) {
       table_.column(columns_.groups.front(), problems_);
     }
     const auto item =
-        std::ranges::find_if(columns_.items, [&](const auto& name) { return place_of(name).has_value(); });
+        std::ranges::find_if(columns_.items, [&](const auto& name) { return base::contains(names, name); });
     pair_ = table_.column(item == columns_.items.end() ? columns_.items.front() : *item, problems_);
-    annotator_ = columns_.may_hold_answers ? place_of("annotator") : std::nullopt;
-    value_ = annotator_ ? table_.column("rating", problems_) : mean_column();
+    annotator_ = columns_.may_hold_answers ? results::place_of(names, "annotator") : std::nullopt;
+    const auto means = base::contains(names, "mean") ? std::vector<std::size_t>() : beginning_with("mean");
+    value_ = table_.column(annotator_ ? "rating" : means.empty() ? "mean" : names[means.front()], problems_);
     for (const auto& selection : asked_.only) {
       find_selection(selection);
     }
     if (!asked_.subgroups.empty()) {
       subgroup_ = table_.column(asked_.subgroups, problems_);
     }
-  }
-
-  std::optional<std::size_t> mean_column() const {
-    for (std::size_t i = 0; i < table_.columns.size() && !place_of("mean"); ++i) {
-      if (table_.columns[i].starts_with("mean")) {
-        return i;
-      }
-    }
-    return table_.column("mean", problems_);
   }
 
   void find_selection(const sweep::Selection& selection) {
@@ -221,9 +210,7 @@ class RatingReader {
   }
 
   bool counts(const Row& row) const {
-    return std::ranges::all_of(only_, [&](const auto& only) {
-      return std::ranges::find(*only.second, row[only.first]) != only.second->end();
-    });
+    return std::ranges::all_of(only_, [&](const auto& only) { return base::contains(*only.second, row[only.first]); });
   }
 
   void add(const Row& row, const base::Place& place) {
