@@ -9,9 +9,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <vector>
 
+#include "findings/Streams.hpp"
 #include "findings/people/People.hpp"
 #include "stats/Bootstrap.hpp"
 #include "stats/Correlation.hpp"
@@ -82,12 +84,18 @@ void simulate(const Kind& kind, std::uint64_t seed, Counts& counts) {
   Random random(seed);
   std::normal_distribution<double> normal;
   const auto world = draw_world(kind.correlation, random);
-  findings::ScoreCells scores{std::max<std::size_t>(1, kind.num_templates), 1, {}};
-  for (std::size_t sentence = 0; sentence < scores.num_templates; ++sentence) {
+  const auto stream = [](bool is_drawn, findings::Stream one) {
+    return is_drawn ? std::optional(start_of(one)) : std::nullopt;
+  };
+  findings::SampledTable table;
+  table.lines[0] = {std::max<std::size_t>(1, kind.num_templates),
+                    stream(kind.num_templates > 0, findings::Stream::templates)};
+  for (std::size_t sentence = 0; sentence < table.lines[0].count; ++sentence) {
     for (const double score : world.scores) {
-      scores.values.push_back(score + (kind.num_templates > 0 ? kind.template_noise * normal(random) : 0));
+      table.values.push_back(score + (kind.num_templates > 0 ? kind.template_noise * normal(random) : 0));
     }
   }
+  const findings::SampledCells scores{num_cells, {std::move(table)}};
   std::vector<findings::Rating> answers;
   for (std::size_t cell = 0; cell < num_cells; ++cell) {
     for (std::size_t annotator = 0; annotator < std::max<std::size_t>(1, kind.num_annotators); ++annotator) {
@@ -95,16 +103,14 @@ void simulate(const Kind& kind, std::uint64_t seed, Counts& counts) {
       answers.push_back({cell / num_items, cell % num_items, world.means[cell] + noise, std::to_string(annotator)});
     }
   }
-  const findings::AnswerTable table(answers, num_subjects, num_items, {});
+  const auto people = findings::cells_of_answers(answers, num_subjects, num_items, {},
+                                                 stream(kind.num_annotators > 0, findings::Stream::annotators));
   std::vector<std::size_t> all(num_cells);
   std::iota(all.begin(), all.end(), std::size_t{0});
-  findings::BootstrapSettings settings{.draws_annotators = kind.num_annotators > 0,
-                                       .draws_templates = kind.num_templates > 0,
-                                       .replicates = 1000,
-                                       .seed = seed};
-  const auto taus = findings::bootstrap_tau(scores, table, std::span(&all, 1), settings).front();
-  const double observed = stats::kendall_tau_b(scores.means(), table.means()).value;
-  const auto degrees = findings::drawn_degrees(scores, table, all, settings);
+  const findings::BootstrapSettings settings{.replicates = 1000, .seed = seed};
+  const auto taus = findings::bootstrap_tau(scores, people, std::span(&all, 1), settings).front();
+  const double observed = stats::kendall_tau_b(scores.means(), people.means()).value;
+  const auto degrees = findings::drawn_degrees(scores, people, all);
   const auto interval = findings::tau_interval(taus, observed, degrees, confidence);
   const double expected = expected_tau(kind, world, random);
   counts.truth += stats::kendall_tau_b(world.scores, world.means).value;

@@ -8,6 +8,7 @@
 #include "config/JobText.hpp"
 #include "findings/FindingNumbers.hpp"
 #include "findings/RandomScores.hpp"
+#include "findings/Streams.hpp"
 #include "findings/people/Agreement.hpp"
 #include "stats/NullTables.hpp"
 
@@ -31,45 +32,46 @@ std::vector<Rating> random_answers(std::uint64_t seed, std::size_t num_subjects,
   return answers;
 }
 
-TEST(AnswerTable, MeansAreOnTheScaleOfRatings) {
+TEST(SampledCells, MeansAreOnTheScaleOfRatings) {
   const std::vector<Rating> answers = {{0, 0, 1, "4"}, {0, 0, 4, "9"}, {1, 1, 7, "9"}};
-  const AnswerTable table(answers, 2, 2, {.lowest = 1, .highest = 7});
+  const auto table = cells_of_answers(answers, 2, 2, {.lowest = 1, .highest = 7});
   EXPECT_THAT(table.means(), ElementsAre(25, ::testing::IsNan(), ::testing::IsNan(), 100));
-  EXPECT_TRUE(table.has_several_annotators());
-  EXPECT_FALSE(AnswerTable(std::span(answers).subspan(1), 2, 2, {}).has_several_annotators());
+  EXPECT_EQ(table.tables[0].lines[0].count, 2U);
+  EXPECT_EQ(table.tables[1].lines[0].count, 1U);
 }
 
-TEST(AnswerTable, EqualMeansOfWholeNumbersAreEqual) {
+TEST(SampledCells, EqualMeansOfWholeNumbersAreEqual) {
   std::vector<Rating> answers;
   for (std::size_t annotator = 0; annotator < 3; ++annotator) {
     answers.push_back({0, 0, 3, std::to_string(annotator)});
     answers.push_back({0, 1, static_cast<double>(2 + annotator), std::to_string(annotator)});
   }
-  const auto means = AnswerTable(answers, 1, 2, {.lowest = 1, .highest = 8}).means();
+  const auto means = cells_of_answers(answers, 1, 2, {.lowest = 1, .highest = 8}).means();
   EXPECT_EQ(means[0], means[1]);
 }
 
-TEST(ScoreCells, EqualScoresHaveEqualMeansWhateverIsMissing) {
-  ScoreCells cells{6, 1, std::vector<double>(24, 0.1)};
+TEST(SampledCells, EqualScoresHaveEqualMeansWhateverIsMissing) {
+  SampledCells cells{4, {{{SampledLines{6}, SampledLines{1}}, std::vector<double>(24, 0.1)}}};
+  auto& values = cells.tables[0].values;
   for (std::size_t missing = 0; missing < 4; ++missing) {
-    cells.values[4 * missing + missing] = cells.values[4 * (missing + 1) + 3] = stats::nan;
+    values[4 * missing + missing] = values[4 * (missing + 1) + 3] = stats::nan;
   }
   EXPECT_THAT(cells.means(), ElementsAre(0.1, 0.1, 0.1, 0.1));
 }
 
 TEST(TauBootstrap, DoesNotDependOnThreads) {
   std::mt19937_64 random(1);
-  ScoreCells scores{3, 2, {}};
+  SampledCells scores{20, {{{SampledLines{3, start_of(Stream::templates)}, SampledLines{2}}, {}}}};
   for (std::size_t place = 0; place < std::size_t{3} * 2 * 20; ++place) {
-    scores.values.push_back(random() % 8 == 0 ? stats::nan : std::normal_distribution<double>()(random));
+    scores.tables[0].values.push_back(random() % 8 == 0 ? stats::nan : std::normal_distribution<double>()(random));
   }
   const auto answers = random_answers(5, 5, 4);
-  const AnswerTable table(answers, 5, 4, {.lowest = 1, .highest = 7});
+  const auto table = cells_of_answers(answers, 5, 4, {.lowest = 1, .highest = 7}, start_of(Stream::annotators));
   std::vector<CellList> lists = {{}, {0, 1, 2, 3}};
   for (std::size_t cell = 0; cell < 20; ++cell) {
     lists[0].push_back(cell);
   }
-  BootstrapSettings settings{.draws_annotators = true, .draws_templates = true, .replicates = 1500, .seed = 9};
+  BootstrapSettings settings{.replicates = 1500, .seed = 9};
   const auto one = bootstrap_tau(scores, table, lists, settings);
   settings.num_threads = 3;
   const auto three = bootstrap_tau(scores, table, lists, settings);
@@ -84,12 +86,12 @@ TEST(TauBootstrap, DoesNotDependOnThreads) {
 
 TEST(TauBootstrap, WithNothingDrawnIsTauB) {
   std::mt19937_64 random(2);
-  ScoreCells scores{2, 3, {}};
+  SampledCells scores{20, {{{SampledLines{2}, SampledLines{3}}, {}}}};
   for (std::size_t place = 0; place < std::size_t{2} * 3 * 20; ++place) {
-    scores.values.push_back(static_cast<double>(random() % 4));
+    scores.tables[0].values.push_back(static_cast<double>(random() % 4));
   }
   const auto answers = random_answers(6, 5, 4);
-  const AnswerTable table(answers, 5, 4, {.lowest = 1, .highest = 7});
+  const auto table = cells_of_answers(answers, 5, 4, {.lowest = 1, .highest = 7});
   CellList all;
   for (std::size_t cell = 0; cell < 20; ++cell) {
     all.push_back(cell);

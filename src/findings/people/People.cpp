@@ -15,6 +15,7 @@
 #include "base/process/Processors.hpp"
 #include "base/text/Text.hpp"
 #include "findings/Cells.hpp"
+#include "findings/Names.hpp"
 #include "findings/Streams.hpp"
 #include "findings/correlations/SubjectScores.hpp"
 #include "findings/people/Agreement.hpp"
@@ -82,7 +83,7 @@ struct Cell {
 /// All annotators, or those of a subgroup.
 struct AnswerGroup {
   std::string name;  ///< "all", or "COLUMN: VALUE"
-  AnswerTable table;
+  SampledCells answers;
   std::size_t num_answers = 0;
   std::size_t num_annotators = 0;  ///< 0: the table holds means
 };
@@ -102,7 +103,10 @@ struct Answers {
   std::vector<Rating> rows;  ///< places are those among the rated subjects and items
   stats::ScaleEnds scale;
 
-  AnswerTable table(std::span<const Rating> some) const { return {some, subjects.size(), items.size(), scale}; }
+  /// `stream`: as cells_of_answers.
+  SampledCells table(std::span<const Rating> some, std::optional<std::uint64_t> stream = {}) const {
+    return cells_of_answers(some, subjects.size(), items.size(), scale, stream);
+  }
 };
 
 Answers place_answers(const Ratings& ratings, const Scores& scores, const People& people) {
@@ -145,25 +149,9 @@ Answers place_answers(const Ratings& ratings, const Scores& scores, const People
           .scale = {people.low, people.high}};
 }
 
-/// The rated cells of one measure.
-ScoreCells cells_of(const Scores& scores, std::size_t measure, const Answers& answers) {
-  const auto values = scores.read(measure);
-  const Cells all(scores, values);
-  ScoreCells cells{scores.length(template_axis), scores.length(rephrasing_axis), {}};
-  cells.values.reserve(all.num_sentences() * answers.subjects.size() * answers.items.size());
-  for (std::size_t sentence = 0; sentence < all.num_sentences(); ++sentence) {
-    for (const auto subject : answers.subjects) {
-      for (const auto item : answers.items) {
-        cells.values.push_back(all.at(subject, sentence, item));
-      }
-    }
-  }
-  return cells;
-}
-
 std::vector<PeopleRow> rows_of(const Scores& scores, const Answers& answers) {
-  const auto all_subjects = base::places_below(answers.subjects.size());
-  const auto all_items = base::places_below(answers.items.size());
+  const auto all_subjects = all_places(answers.subjects.size());
+  const auto all_items = all_places(answers.items.size());
   std::vector<PeopleRow> rows = {{PeopleRow::Kind::pooled, "pooled", all_subjects, all_items}};
   for (auto& dimension : dimension_groups(scores.axes[item_axis]->part(answers.items))) {
     rows.push_back({PeopleRow::Kind::dimension, dimension.name, all_subjects, std::move(dimension.items)});
@@ -181,20 +169,33 @@ RatedTable part_of(const std::vector<double>& scores, const std::vector<double>&
           base::mapped(cells, [&](std::size_t cell) { return ratings[cell]; })};
 }
 
-BootstrapSettings bootstrap_of(const Scores& scores, const Answers& answers, const sweep::Comparison& comparison,
-                               std::uint64_t seed) {
-  const auto& people = *comparison.people;
+/// What intervals draw.
+std::vector<People::Drawn> drawn_of(const Scores& scores, const Answers& answers, const People& people) {
+  using enum People::Drawn;
   const auto is_asked = [&](People::Drawn drawn) { return people.over.empty() || base::contains(people.over, drawn); };
-  refuse_if(!people.over.empty() && is_asked(People::Drawn::annotators) && answers.annotators.empty(),
+  refuse_if(!people.over.empty() && is_asked(annotators) && answers.annotators.empty(),
             "annotators cannot be drawn ('over')",
             "'" + people.ratings + "' holds means: it has no column 'annotator'");
-  return {
-      .draws_annotators = is_asked(People::Drawn::annotators) && answers.table(answers.rows).has_several_annotators(),
-      .draws_templates = is_asked(People::Drawn::templates) && scores.length(template_axis) > 1,
-      .draws_rephrasings = is_asked(People::Drawn::rephrasings) && scores.length(rephrasing_axis) > 1,
-      .replicates = static_cast<std::size_t>(comparison.replicates),
-      .seed = seed,
-      .num_threads = base::num_own_processors()};
+  const auto tables = answers.table(answers.rows).tables;
+  const bool has_several = std::ranges::any_of(tables, [](const auto& table) { return table.lines[0].count > 1; });
+  std::vector<People::Drawn> drawn;
+  for (const auto& [kind, is_there] :
+       {std::pair(annotators, has_several), std::pair(templates, scores.length(template_axis) > 1),
+        std::pair(rephrasings, scores.length(rephrasing_axis) > 1)}) {
+    drawn.insert(drawn.end(), is_asked(kind) && is_there ? 1 : 0, kind);
+  }
+  return drawn;
+}
+
+/// Means over rephrasings, [template][subject, item].
+std::vector<std::vector<double>> by_template(const SampledCells& scores) {
+  const auto& [lines, values] = scores.tables.front();
+  const auto length = lines[1].count * scores.cells_of_each;
+  std::vector<std::vector<double>> tables;
+  for (std::size_t first = 0; first < values.size(); first += length) {
+    tables.push_back(means_of_columns(std::span(values).subspan(first, length), scores.cells_of_each));
+  }
+  return tables;
 }
 
 /// Answers that choose the templates, and those that judge them.
@@ -256,38 +257,31 @@ Split split_answers(const Scores& scores, const Answers& answers, const People::
   return split;
 }
 
-SelectedTemplates select_templates(const ScoreCells& scores, const Answers& answers, const Split& split,
+SelectedTemplates select_templates(const SampledCells& scores, const Answers& answers, const Split& split,
                                    const People::Pilot& pilot) {
-  const auto by_template = scores.by_template();
-  refuse_if(by_template.size() > max_templates_to_choose,
-            "'selection' of one or two of " + std::to_string(by_template.size()) + " templates",
+  const auto tables = by_template(scores);
+  refuse_if(tables.size() > max_templates_to_choose,
+            "'selection' of one or two of " + std::to_string(tables.size()) + " templates",
             "it is made of at most " + std::to_string(max_templates_to_choose));
   const std::array ratings = {answers.table(split.pilot).means(), answers.table(split.rest).means()};
   SelectedTemplates selected;
-  selected.choice = choose_templates(by_template, ratings[0], static_cast<std::size_t>(pilot.most));
+  selected.choice = choose_templates(tables, ratings[0], static_cast<std::size_t>(pilot.most));
   const auto judge = [&](const std::vector<double>& of_templates, std::array<TableAgreement, 2>& judged) {
     for (std::size_t part = 0; part < ratings.size(); ++part) {
       judged[part] = agreement_of({answers.items.size(), of_templates, ratings[part]});
     }
   };
   if (selected.choice) {
-    judge(mean_of_templates(by_template, selected.choice->templates), selected.judged[0]);
+    judge(mean_of_templates(tables, selected.choice->templates), selected.judged[0]);
   }
   judge(scores.means(), selected.judged[1]);
   return selected;
 }
 
 /// "annotators (within each subject), templates"; "" where nothing is drawn.
-std::string drawn_words(const BootstrapSettings& bootstrap) {
-  std::vector<std::string> words;
-  for (const auto& [is_drawn, word] :
-       {std::pair(bootstrap.draws_annotators, "annotators (within each subject)"),
-        std::pair(bootstrap.draws_templates, "templates"), std::pair(bootstrap.draws_rephrasings, "rephrasings")}) {
-    if (is_drawn) {
-      words.emplace_back(word);
-    }
-  }
-  return base::join(words, ", ");
+std::string words_of(const std::vector<People::Drawn>& drawn) {
+  const std::array<std::string, 3> words = {"annotators (within each subject)", "templates", "rephrasings"};
+  return base::join(base::mapped(drawn, [&](auto kind) { return words.at(static_cast<std::size_t>(kind)); }), ", ");
 }
 
 void add_judged(Finding& finding, const std::vector<TableAgreement>& judged, const std::string& of) {
@@ -310,7 +304,8 @@ class PeopleComparer {
     const auto ratings = read_ratings(people_, scores.axes[subject_axis]->labels, *scores.axes[item_axis]);
     answers_ = place_answers(ratings, scores, people_);
     rows_ = rows_of(scores, answers_);
-    bootstrap_ = bootstrap_of(scores, answers_, comparison, seed);
+    drawn_ = drawn_of(scores, answers_, people_);
+    bootstrap_ = {static_cast<std::size_t>(comparison.replicates), seed, base::num_own_processors()};
     shuffles_ = {.draws = std::min(most_draws, static_cast<std::size_t>(comparison.draws)),
                  .seed = seed,
                  .num_threads = bootstrap_.num_threads};
@@ -336,9 +331,6 @@ class PeopleComparer {
       found.push_back(selection());
       found.push_back(selected_templates());
     }
-    for (auto& finding : found) {
-      finding.named = people_.measures;
-    }
     return found;
   }
 
@@ -352,19 +344,40 @@ class PeopleComparer {
   void add_group(const std::string& name, const std::vector<Rating>& answers) {
     std::set<std::string> annotators;
     std::ranges::for_each(answers, [&](const Rating& answer) { annotators.insert(answer.annotator); });
-    groups_.push_back(
-        {name, answers_.table(answers), answers.size(), answers_.annotators.empty() ? 0 : annotators.size()});
+    groups_.push_back({name, answers_.table(answers, stream_of(People::Drawn::annotators, Stream::annotators)),
+                       answers.size(), answers_.annotators.empty() ? 0 : annotators.size()});
+  }
+
+  std::optional<std::uint64_t> stream_of(People::Drawn kind, Stream stream) const {
+    return base::contains(drawn_, kind) ? std::optional(start_of(stream)) : std::nullopt;
+  }
+
+  /// Scores of one measure.
+  SampledCells rated_cells(std::size_t measure) const {
+    const auto values = scores_.read(measure);
+    const Cells all(scores_, values);
+    SampledTable table{
+        {SampledLines{scores_.length(template_axis), stream_of(People::Drawn::templates, Stream::templates)},
+         SampledLines{scores_.length(rephrasing_axis), stream_of(People::Drawn::rephrasings, Stream::rephrasings)}},
+        {}};
+    for (std::size_t sentence = 0; sentence < all.num_sentences(); ++sentence) {
+      for (const auto subject : answers_.subjects) {
+        std::ranges::for_each(answers_.items,
+                              [&](std::size_t item) { table.values.push_back(all.at(subject, sentence, item)); });
+      }
+    }
+    return {answers_.subjects.size() * answers_.items.size(), {std::move(table)}};
   }
 
   void compare() {
     split_ = people_.pilot ? split_answers(scores_, answers_, *people_.pilot) : Split();
     for (const auto measure : measures_) {
-      const auto cells = cells_of(scores_, measure, answers_);
-      std::ranges::for_each(groups_, [&](const AnswerGroup& group) { add_cells(cells, group.table); });
-      if (cells.num_templates > 1) {
-        for (auto& scores : cells.by_template()) {
+      const auto cells = rated_cells(measure);
+      std::ranges::for_each(groups_, [&](const AnswerGroup& group) { add_cells(cells, group.answers); });
+      if (scores_.length(template_axis) > 1) {
+        for (auto& scores : by_template(cells)) {
           by_template_.push_back(
-              agreement_of({answers_.items.size(), std::move(scores), groups_.front().table.means()}));
+              agreement_of({answers_.items.size(), std::move(scores), groups_.front().answers.means()}));
         }
       }
       if (people_.pilot) {
@@ -373,18 +386,18 @@ class PeopleComparer {
     }
   }
 
-  void add_cells(const ScoreCells& cells, const AnswerTable& answers) {
+  void add_cells(const SampledCells& cells, const SampledCells& answers) {
     const auto lists = base::mapped(rows_, [&](const PeopleRow& row) { return row.cells(answers_.items.size()); });
     const auto scores = cells.means();
     const auto ratings = answers.means();
     std::vector<std::vector<double>> taus(lists.size());
-    if (bootstrap_.draws_annotators || bootstrap_.draws_templates || bootstrap_.draws_rephrasings) {
+    if (!drawn_.empty()) {
       taus = bootstrap_tau(cells, answers, lists, bootstrap_, scores_.ranks);
     }
     auto compared = base::joined(share<Cell>(scores_.ranks, rows_.size(), [&](std::size_t row) {
       const auto table = part_of(scores, ratings, lists[row], rows_[row].items.size());
       auto cell = cell_of(table, rows_[row]);
-      add_interval(taus[row], drawn_degrees(cells, answers, lists[row], bootstrap_), cell);
+      add_interval(taus[row], drawn_degrees(cells, answers, lists[row]), cell);
       return std::vector{cell};
     }));
     std::map<PeopleRow::Kind, std::vector<Cell*>> kinds;
@@ -488,7 +501,7 @@ class PeopleComparer {
              results::percent(comparison_.confidence) + " interval of the mean people_tau of other draws of as many",
          .unit = "1",
          .prefix = "tau_",
-         .note = drawn_words(bootstrap_) + " drawn with replacement, " + base::with_thousands(bootstrap_.replicates) +
+         .note = words_of(drawn_) + " drawn with replacement, " + base::with_thousands(bootstrap_.replicates) +
                  " replicates that vary as the means do; their percentiles, centred at people_tau"},
         &Cell::interval);
     add(Role::n, "n", "cells that are rated and scored", agreement, &Agreement::tau, &Correlation::n);
@@ -523,7 +536,7 @@ class PeopleComparer {
 
   /// Which question each number answers.
   std::string notes_of_figures() const {
-    const auto drawn = drawn_words(bootstrap_);
+    const auto drawn = words_of(drawn_);
     return (drawn.empty() ? std::string("No interval: there is nothing to draw.")
                           : "low, high: " + results::percent(comparison_.confidence) + " interval, " + drawn +
                                 " drawn with replacement: the mean tau-b of other draws of as many.") +
@@ -626,7 +639,7 @@ class PeopleComparer {
     for (const auto& group : groups_) {
       const auto first = means.size();
       means.resize(first + scores_.length(subject_axis) * num_items, stats::nan);
-      for (std::size_t cell = 0; const auto mean : group.table.means()) {
+      for (std::size_t cell = 0; const auto mean : group.answers.means()) {
         const auto subject = answers_.subjects[cell / answers_.items.size()];
         means[first + subject * num_items + answers_.items[cell++ % answers_.items.size()]] = mean;
       }
@@ -705,7 +718,8 @@ class PeopleComparer {
   Answers answers_;
   std::vector<AnswerGroup> groups_;  ///< all, then each subgroup
   std::vector<PeopleRow> rows_;
-  std::vector<std::string> notes_;  ///< what was notable in the table, and what did not match
+  std::vector<std::string> notes_;    ///< what was notable in the table, and what did not match
+  std::vector<People::Drawn> drawn_;  ///< by intervals, in this order
   BootstrapSettings bootstrap_;
   stats::ShuffleSettings shuffles_;
   Split split_;                              ///< where a pilot is named

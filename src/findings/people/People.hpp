@@ -2,8 +2,10 @@
 // permutation p, subgroups of annotators side by side, and templates that are chosen on a pilot. Knows no probe.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,64 +18,48 @@
 
 namespace stereosweep::findings {
 
-// People's answers about subjects on items: and their means.
+/// Rows or columns of a table, which are a sample.
+struct SampledLines {
+  std::size_t count = 1;
+  std::optional<std::uint64_t> stream = {};  ///< of their draws; nothing: they are not drawn
+};
+
+/// [row, column, cell]; NaN: none.
+struct SampledTable {
+  std::array<SampledLines, 2> lines;  ///< rows, columns, crossed
+  std::vector<double> values;
+};
+
+/// Cells [subject, item] that are means over samples: those of the first table, then those of the next one. Scores of
+/// one measure (replicates averaged) are one table of templates and rephrasings, answers a table of annotators for each
+/// subject.
+struct SampledCells {
+  std::size_t cells_of_each = 0;  ///< table
+  std::vector<SampledTable> tables = {};
+  /// Of answers, the lowest at the left pole: their means are then from 0 (left pole) to 100 (right pole).
+  std::optional<stats::ScaleEnds> scale = {};
+
+  /// Over rows and columns; NaN: none. Averaged on the table's own scale, so that equal means of whole numbers are
+  /// equal.
+  std::vector<double> means() const;
+  /// The same, taken back to that scale.
+  std::vector<double> means_on_own_scale() const;
+};
+
+/// People's answers, by the places of their subjects and items; a mean is the answer of one annotator. `stream`: the
+/// first subject's, where annotators are drawn.
+SampledCells cells_of_answers(std::span<const Rating> answers, std::size_t num_subjects, std::size_t num_items,
+                              const stats::ScaleEnds& scale, std::optional<std::uint64_t> stream = {});
 
 /// [column]: mean of the numbers that are there; NaN: none.
 std::vector<double> means_of_columns(std::span<const double> table, std::size_t num_columns);
 
-class AnswerTable {
- public:
-  /// Of these subjects and items, by their places; a mean is the answer of one annotator.
-  AnswerTable(std::span<const Rating> answers, std::size_t num_subjects, std::size_t num_items,
-              const stats::ScaleEnds& scale);
-
-  /// [subject, item], 0 (left pole) .. 100 (right pole); NaN: nobody answered. Averaged on the table's scale, so that
-  /// equal means of whole numbers are equal.
-  std::vector<double> means() const;
-  /// The same, taken back to the table's scale.
-  std::vector<double> means_on_own_scale() const;
-  /// Answers by subject and by annotator: several annotators answered about one subject.
-  bool has_several_annotators() const;
-  /// 0: nobody answered about the subject.
-  std::size_t num_annotators(std::size_t subject) const { return subjects_[subject].num_annotators; }
-  /// [annotator, item], on the table's scale; NaN: no answer.
-  std::span<const double> about(std::size_t subject) const { return subjects_[subject].values; }
-  std::size_t num_items() const { return num_items_; }
-  std::size_t num_subjects() const { return subjects_.size(); }
-
- private:
-  struct Subject {
-    std::size_t num_annotators = 0;
-    std::vector<double> values;  ///< [annotator, item]; NaN: no answer
-  };
-
-  std::size_t num_items_;
-  stats::ScaleEnds scale_;  ///< the lowest at the left pole
-  std::vector<Subject> subjects_;
-};
-
 // Tau-b of scores with people's means under draws of annotators, templates and rephrasings.
 
 struct BootstrapSettings {
-  bool draws_annotators = false;
-  bool draws_templates = false;
-  bool draws_rephrasings = false;
   std::size_t replicates = 2000;
   std::uint64_t seed = 0;
   unsigned num_threads = 1;  ///< the numbers do not depend on it
-};
-
-/// Scores of one measure, [template, rephrasing, subject, item] (replicates averaged); NaN: none.
-struct ScoreCells {
-  std::size_t num_templates = 1;
-  std::size_t num_rephrasings = 1;
-  std::vector<double> values;
-
-  std::size_t num_cells() const { return values.size() / (num_templates * num_rephrasings); }
-  /// Means over templates and rephrasings, [subject, item].
-  std::vector<double> means() const { return means_of_columns(values, num_cells()); }
-  /// Means over rephrasings, [template][subject, item].
-  std::vector<std::vector<double>> by_template() const;
 };
 
 /// A list of cells: places in [subject, item].
@@ -92,14 +78,13 @@ using CellList = std::vector<std::size_t>;
 /// A draw that takes one template five times leaves more noise than one that takes five; noise lowers tau-b, and means
 /// have one amount of it. What tau-b follows of these amounts linearly is taken out, its mean over the replicates stays
 /// (control variates: Davison and Hinkley 1997, Bootstrap Methods and their Application, §9.3).
-std::vector<std::vector<double>> bootstrap_tau(const ScoreCells& scores, const AnswerTable& answers,
+std::vector<std::vector<double>> bootstrap_tau(const SampledCells& scores, const SampledCells& answers,
                                                std::span<const CellList> lists, const BootstrapSettings& settings,
                                                const Workers& ranks = {});
 
 /// Degrees of freedom of what is drawn, the fewest: templates - 1, rephrasings - 1, annotators of the list's subjects
 /// less one for each subject. Infinite where nothing is drawn.
-double drawn_degrees(const ScoreCells& scores, const AnswerTable& answers, const CellList& list,
-                     const BootstrapSettings& settings);
+double drawn_degrees(const SampledCells& scores, const SampledCells& answers, const CellList& list);
 
 /// Of the tau-b that other draws of as many annotators, templates and rephrasings would have on average: the
 /// replicates' percentiles less their mean, times Student's t over the normal quantile, plus `tau`; within [-1, 1].

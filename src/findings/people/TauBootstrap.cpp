@@ -4,14 +4,15 @@
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "base/Lists.hpp"
-#include "findings/Scores.hpp"
-#include "findings/Streams.hpp"
+#include "findings/Names.hpp"
 #include "findings/people/People.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "stats/CrossedTable.hpp"
@@ -24,48 +25,14 @@ namespace {
 
 constexpr std::size_t replicates_together = 256;  // whose means are held; a power of two
 
-/// Rows or columns of a table.
-struct Lines {
-  std::size_t count = 1;
-  std::optional<std::uint64_t> stream = {};  ///< of their draws; nothing: they are not drawn
-};
+bool is_drawn(const SampledCells& side) {
+  return std::ranges::any_of(side.tables.front().lines, [](const auto& lines) { return lines.stream.has_value(); });
+}
 
-/// [row, column, cell]; NaN: none.
-struct DrawnTable {
-  std::array<Lines, 2> lines;  ///< rows, columns
-  std::span<const double> values;
-};
-
-/// Scores, or ratings: their cells are those of the first table, then those of the next one.
-struct Side {
-  std::size_t cells_of_each = 0;
-  std::vector<DrawnTable> tables = {};
-
-  bool is_drawn() const {
-    return std::ranges::any_of(tables.front().lines, [](const Lines& lines) { return lines.stream.has_value(); });
-  }
-  std::set<std::size_t> tables_of(const CellList& list) const {
-    std::set<std::size_t> places;
-    std::ranges::for_each(list, [&](std::size_t cell) { places.insert(cell / cells_of_each); });
-    return places;
-  }
-};
-
-/// Of scores one table of templates and rephrasings, of answers one table of annotators for each subject.
-std::array<Side, 2> sides_of(const ScoreCells& scores, const AnswerTable& answers, const BootstrapSettings& settings) {
-  const auto lines = [](std::size_t count, bool is_drawn, std::uint64_t stream) {
-    return Lines{count, is_drawn ? std::optional(stream) : std::nullopt};
-  };
-  const std::array of_scores = {
-      lines(scores.num_templates, settings.draws_templates, start_of(Stream::templates)),
-      lines(scores.num_rephrasings, settings.draws_rephrasings, start_of(Stream::rephrasings))};
-  std::array<Side, 2> sides = {Side{scores.num_cells(), {{of_scores, scores.values}}}, Side{answers.num_items()}};
-  for (std::size_t subject = 0; subject < answers.num_subjects(); ++subject) {
-    const auto stream = start_of(Stream::annotators) + (std::uint64_t{subject} << 20U);
-    const auto annotators = lines(answers.num_annotators(subject), settings.draws_annotators, stream);
-    sides[1].tables.push_back({{annotators, Lines()}, answers.about(subject)});
-  }
-  return sides;
+std::set<std::size_t> tables_of(const SampledCells& side, const CellList& list) {
+  std::set<std::size_t> places;
+  std::ranges::for_each(list, [&](std::size_t cell) { places.insert(cell / side.cells_of_each); });
+  return places;
 }
 
 /// What a bootstrap draws around, by cells.
@@ -77,7 +44,7 @@ struct DrawnCells {
   std::vector<double> expansion = {};
 };
 
-DrawnCells drawn_cells(const Side& side, std::vector<double> means) {
+DrawnCells drawn_cells(const SampledCells& side, std::vector<double> means) {
   DrawnCells cells{std::move(means)};
   for (const auto& [lines, values] : side.tables) {
     auto smallest = std::numeric_limits<double>::infinity();
@@ -105,12 +72,12 @@ struct Drawn {
 };
 
 /// Replicates `first` to `first + count`; `first` is a multiple of a power of two that is at least `count`.
-Drawn draw(const Side& side, std::size_t first, std::size_t count, std::uint64_t seed) {
+Drawn draw(const SampledCells& side, std::size_t first, std::size_t count, std::uint64_t seed) {
   const auto num_cells = side.cells_of_each;
   Drawn drawn{std::vector<double>(count * side.tables.size() * num_cells)};
   for (std::size_t place = 0; place < side.tables.size(); ++place) {
     const auto& [lines, values] = side.tables[place];
-    const auto draws = base::mapped(lines, [&](const Lines& own) {
+    const auto draws = base::mapped(lines, [&](const SampledLines& own) {
       return own.stream ? stats::ClusterBootstrap(own.count, count, seed, *own.stream ^ first)
                         : stats::ClusterBootstrap(own.count, count);
     });
@@ -226,28 +193,59 @@ std::vector<double> means_of_columns(std::span<const double> table, std::size_t 
   return means;
 }
 
-std::vector<std::vector<double>> ScoreCells::by_template() const {
-  const auto length = num_rephrasings * num_cells();
-  std::vector<std::vector<double>> tables;
-  for (std::size_t first = 0; first < values.size(); first += length) {
-    tables.push_back(means_of_columns(std::span(values).subspan(first, length), num_cells()));
+std::vector<double> SampledCells::means() const {
+  auto means =
+      base::joined(tables, [&](const SampledTable& table) { return means_of_columns(table.values, cells_of_each); });
+  for (double& mean : means) {
+    mean = scale ? 100 * (mean - scale->lowest) / (scale->highest - scale->lowest) : mean;
   }
-  return tables;
+  return means;
 }
 
-std::vector<std::vector<double>> bootstrap_tau(const ScoreCells& scores, const AnswerTable& answers,
+std::vector<double> SampledCells::means_on_own_scale() const {
+  auto own = means();
+  for (double& mean : own) {
+    mean = scale ? scale->lowest + mean * (scale->highest - scale->lowest) / 100 : mean;
+  }
+  return own;
+}
+
+SampledCells cells_of_answers(std::span<const Rating> answers, std::size_t num_subjects, std::size_t num_items,
+                              const stats::ScaleEnds& scale, std::optional<std::uint64_t> stream) {
+  std::vector<std::map<std::string, std::size_t>> rows(num_subjects);  // of each subject: annotator -> row
+  for (const auto& answer : answers) {
+    rows[*answer.subject].emplace(answer.annotator, 0);
+  }
+  SampledCells cells{num_items, {}, scale};
+  for (std::size_t subject = 0; subject < num_subjects; ++subject) {
+    std::size_t count = 0;
+    for (auto& [annotator, row] : rows[subject]) {
+      row = count++;
+    }
+    const auto own = stream ? std::optional(*stream + (std::uint64_t{subject} << 20U)) : std::nullopt;
+    cells.tables.push_back(
+        {{SampledLines{count, own}, SampledLines()}, std::vector<double>(count * num_items, stats::nan)});
+  }
+  for (const auto& answer : answers) {
+    const auto row = rows[*answer.subject].at(answer.annotator);
+    cells.tables[*answer.subject].values[row * num_items + *answer.item] = answer.mean;
+  }
+  return cells;
+}
+
+std::vector<std::vector<double>> bootstrap_tau(const SampledCells& scores, const SampledCells& answers,
                                                std::span<const CellList> lists, const BootstrapSettings& settings,
                                                const Workers& ranks) {
-  const auto num_cells = scores.num_cells();
-  const auto sides = sides_of(scores, answers, settings);
-  const std::array means = {scores.means(), sides[1].is_drawn() ? answers.means_on_own_scale() : answers.means()};
-  const std::array cells = {drawn_cells(sides[0], means[0]), drawn_cells(sides[1], means[1])};
+  const std::array sides = {&scores, &answers};
+  const std::array means = {scores.means(), is_drawn(answers) ? answers.means_on_own_scale() : answers.means()};
+  const std::array cells = {drawn_cells(scores, means[0]), drawn_cells(answers, means[1])};
+  const auto num_cells = means[0].size();
   const auto compute = [&](std::size_t unit) {
     const auto first = unit * replicates_together;
     const auto count = std::min(replicates_together, settings.replicates - first);
     std::array<Drawn, 2> drawn;
     for (std::size_t side = 0; side < sides.size(); ++side) {
-      drawn[side] = sides[side].is_drawn() ? draw(sides[side], first, count, settings.seed) : Drawn{means[side]};
+      drawn[side] = is_drawn(*sides[side]) ? draw(*sides[side], first, count, settings.seed) : Drawn{means[side]};
     }
     const auto of = [&](const Drawn& one, std::size_t replicate) {
       return std::span(one.means).subspan(one.means.size() == num_cells ? 0 : replicate * num_cells, num_cells);
@@ -260,7 +258,7 @@ std::vector<std::vector<double>> bootstrap_tau(const ScoreCells& scores, const A
         DrawnSide own_ratings(lists[list], cells[1]);
         stats::TauCounter counter(lists[list].size());
         for (std::size_t replicate = thread; replicate < count; replicate += num_threads) {
-          if (replicate == thread || sides[0].is_drawn()) {
+          if (replicate == thread || is_drawn(scores)) {
             counter.set_left(own_scores.matched(of(drawn[0], replicate)));
           }
           found[list][replicate] = counter.tau_b(own_ratings.matched(of(drawn[1], replicate)));
@@ -269,7 +267,7 @@ std::vector<std::vector<double>> bootstrap_tau(const ScoreCells& scores, const A
     });
     for (const auto& list : lists) {
       for (std::size_t side = 0; side < sides.size(); ++side) {
-        std::ranges::move(levels_of(drawn[side], sides[side].tables_of(list)), std::back_inserter(found));
+        std::ranges::move(levels_of(drawn[side], tables_of(*sides[side], list)), std::back_inserter(found));
       }
     }
     return found;
@@ -290,14 +288,13 @@ std::vector<std::vector<double>> bootstrap_tau(const ScoreCells& scores, const A
   return found;
 }
 
-double drawn_degrees(const ScoreCells& scores, const AnswerTable& answers, const CellList& list,
-                     const BootstrapSettings& settings) {
+double drawn_degrees(const SampledCells& scores, const SampledCells& answers, const CellList& list) {
   auto degrees = std::numeric_limits<double>::infinity();
-  for (const auto& side : sides_of(scores, answers, settings)) {
+  for (const auto* side : {&scores, &answers}) {
     for (std::size_t axis = 0; axis < 2; ++axis) {
       double known = 0;
-      for (const auto place : side.tables_of(list)) {
-        const auto& lines = side.tables[place].lines[axis];
+      for (const auto place : tables_of(*side, list)) {
+        const auto& lines = side->tables[place].lines[axis];
         known += lines.stream && lines.count > 1 ? static_cast<double>(lines.count) - 1 : 0;
       }
       degrees = known > 0 ? std::min(degrees, known) : degrees;
