@@ -121,9 +121,9 @@ TEST(VarianceShares, TheMeanOfReplicatesCountsOnlyByItself) {
   const CellTable table{{1, 1, 1, 1, 3, 2}, {1, 2, 0, 3, 2, 1}};
   const auto others = without_mean_replicate(table, {"mean", "run 1", "run 2"});
   EXPECT_THAT(others.values, ElementsAre(0, 3, 2, 1));
-  EXPECT_EQ(others.length(CellAxis::replicate), 2U);
+  EXPECT_EQ(others.lengths[replicate_axis], 2U);
   const CellTable alone{{1, 1, 1, 1, 2, 1}, {1, stats::nan}};
-  EXPECT_EQ(without_mean_replicate(alone, {"mean", "run 1"}).length(CellAxis::replicate), 2U);
+  EXPECT_EQ(without_mean_replicate(alone, {"mean", "run 1"}).lengths[replicate_axis], 2U);
   EXPECT_EQ(without_mean_replicate(table, {"a", "b", "c"}).values.size(), 6U);
 }
 

@@ -82,8 +82,8 @@ void add_reliability(VarianceRow& row, const CellTable& cells, const std::vector
   const Generalizability variances(squares);
   row.subjects = squares.component(effect::subject, confidence, effect::item);
   row.status = row.subjects.low > 0 ? ReliabilityStatus::ok : ReliabilityStatus::none;
-  const auto templates = static_cast<double>(cells.length(CellAxis::template_));
-  const auto rephrasings = static_cast<double>(cells.length(CellAxis::rephrasing));
+  const auto templates = static_cast<double>(cells.lengths[template_axis]);
+  const auto rephrasings = static_cast<double>(cells.lengths[rephrasing_axis]);
   row.own = variances.with(templates, rephrasings);
   for (std::size_t place = 0; place < row.projected.size(); ++place) {
     const auto k = static_cast<double>(template_counts[place % template_counts.size()]);
@@ -182,9 +182,6 @@ std::vector<Finding> findings_of(const Variance& variance, const sweep::Comparis
                               base::mapped(variance.rows, &VarianceRow::shares), comparison.confidence);
   findings.push_back(subjects_finding(variance, comparison));
   findings.push_back(projection(variance));
-  for (auto& finding : findings) {
-    finding.named = comparison.variance->measures;
-  }
   return findings;
 }
 

@@ -56,8 +56,8 @@ class MeanSquares {
 // Where the variance of one measure comes from: shares of the sum of squares, and variance components with intervals.
 // Knows no probe.
 
-/// Places of a table's axes.
-enum class CellAxis : std::size_t { run, subject, template_, rephrasing, replicate, item };
+/// Place of an axis: the others have those of a score table.
+constexpr std::size_t axis_of_runs = 0;
 constexpr std::size_t num_cell_axes = 6;
 using CellIndex = std::array<std::size_t, num_cell_axes>;
 
@@ -65,8 +65,6 @@ using CellIndex = std::array<std::size_t, num_cell_axes>;
 struct CellTable {
   CellIndex lengths{};
   std::vector<double> values;
-
-  std::size_t length(CellAxis axis) const { return lengths[static_cast<std::size_t>(axis)]; }
 };
 
 /// Calls `use(indices, place)` for all cells, in order.
@@ -92,7 +90,7 @@ CellTable complete_part(CellTable table);
 CellTable without_mean_replicate(CellTable table, const std::vector<std::string>& replicates);
 
 /// Means of a complete table over all but some axes, [axis, axis, ...].
-std::vector<double> means_over(const CellTable& table, const std::vector<CellAxis>& axes);
+std::vector<double> means_over(const CellTable& table, const std::vector<std::size_t>& axes);
 
 enum class VarianceStatus : std::uint8_t {
   ok = 0,

@@ -17,16 +17,15 @@ constexpr double no_share = 1e-12;  // what rounding leaves of a share that is 0
 
 /// [run, template, rephrasing, subject and item], replicates averaged.
 MeanSquares squares_of_runs(const CellTable& table) {
-  return {
-      {table.length(CellAxis::run), table.length(CellAxis::template_), table.length(CellAxis::rephrasing),
-       table.length(CellAxis::subject) * table.length(CellAxis::item)},
-      means_over(table, {CellAxis::run, CellAxis::template_, CellAxis::rephrasing, CellAxis::subject, CellAxis::item})};
+  return {{table.lengths[axis_of_runs], table.lengths[template_axis], table.lengths[rephrasing_axis],
+           table.lengths[subject_axis] * table.lengths[item_axis]},
+          means_over(table, {axis_of_runs, template_axis, rephrasing_axis, subject_axis, item_axis})};
 }
 constexpr AxisSet run_effect = 1;
 constexpr AxisSet pair_effect = 8;
 
 /// Sum of squares of the means over one axis alone.
-double main_square(const CellTable& table, CellAxis axis) {
+double main_square(const CellTable& table, std::size_t axis) {
   const auto means = means_over(table, {axis});
   return std::inner_product(means.begin(), means.end(), means.begin(), 0.0) *
          static_cast<double>(table.values.size() / means.size());
@@ -51,10 +50,10 @@ std::vector<VarianceSource> take_apart(const CellTable& table, RunsCompared runs
           has_error ? of_axes.component(one, confidence) : stats::VarianceComponent());
     }
   };
-  const auto num_replicates = static_cast<double>(table.length(CellAxis::replicate));
-  add_effects(squares, static_cast<double>(table.length(CellAxis::run)) * num_replicates,
+  const auto num_replicates = static_cast<double>(table.lengths[replicate_axis]);
+  add_effects(squares, static_cast<double>(table.lengths[axis_of_runs]) * num_replicates,
               {effect::subject, effect::item, effect::subject | effect::item, effect::template_, effect::rephrasing});
-  add(main_square(table, CellAxis::replicate), num_replicates - 1, {});
+  add(main_square(table, replicate_axis), num_replicates - 1, {});
   if (runs == RunsCompared::several) {
     add_effects(squares_of_runs(table), num_replicates, {run_effect, run_effect | pair_effect});
   }
@@ -95,12 +94,12 @@ CentredTable centred(CellTable table) {
 }
 
 MeanSquares squares_of(const CellTable& centred) {
-  const std::vector<std::size_t> lengths = {centred.length(CellAxis::subject), centred.length(CellAxis::template_),
-                                            centred.length(CellAxis::rephrasing), centred.length(CellAxis::item)};
-  if (centred.length(CellAxis::run) == 1 && centred.length(CellAxis::replicate) == 1) {
+  const std::vector<std::size_t> lengths = {centred.lengths[subject_axis], centred.lengths[template_axis],
+                                            centred.lengths[rephrasing_axis], centred.lengths[item_axis]};
+  if (centred.lengths[axis_of_runs] == 1 && centred.lengths[replicate_axis] == 1) {
     return {lengths, centred.values};
   }
-  return {lengths, means_over(centred, {CellAxis::subject, CellAxis::template_, CellAxis::rephrasing, CellAxis::item})};
+  return {lengths, means_over(centred, {subject_axis, template_axis, rephrasing_axis, item_axis})};
 }
 
 VarianceShares shares_of(const CentredTable& centred, RunsCompared runs, double confidence) {
@@ -172,9 +171,7 @@ CellTable complete_part(CellTable table) {
     std::size_t worst_axis = 0;
     std::size_t worst = 0;
     std::size_t most = 0;
-    for (const auto order : {CellAxis::template_, CellAxis::subject, CellAxis::rephrasing, CellAxis::replicate,
-                             CellAxis::item, CellAxis::run}) {
-      const auto axis = static_cast<std::size_t>(order);
+    for (const auto axis : {template_axis, subject_axis, rephrasing_axis, replicate_axis, item_axis, axis_of_runs}) {
       for (std::size_t label = 0; label < missing[axis].size(); ++label) {
         // the share of missing cells, times a number that is the same for all labels
         const auto share = missing[axis][label] * num_kept[axis];
@@ -195,40 +192,35 @@ CellTable complete_part(CellTable table) {
   each_cell(table.lengths, [&](const CellIndex& at, std::size_t place) {
     bool is_kept = true;
     each_axis([&](std::size_t axis) { is_kept = is_kept && kept[axis][at[axis]]; });
-    if (is_kept) {
-      part.values.push_back(table.values[place]);
-    }
+    part.values.insert(part.values.end(), is_kept ? 1 : 0, table.values[place]);
   });
   return part;
 }
 
 CellTable without_mean_replicate(CellTable table, const std::vector<std::string>& replicates) {
-  const auto mean = std::ranges::find(replicates, results::ScoreTable::mean_replicate);
-  if (mean == replicates.end()) {
+  const auto mean = results::place_of(replicates, results::ScoreTable::mean_replicate);
+  if (!mean) {
     return table;
   }
-  constexpr auto axis = static_cast<std::size_t>(CellAxis::replicate);
   CellTable others{table.lengths, {}};
-  others.lengths[axis] -= 1;
+  others.lengths[replicate_axis] -= 1;
   each_cell(table.lengths, [&](const CellIndex& at, std::size_t place) {
-    if (std::cmp_not_equal(at[axis], mean - replicates.begin())) {
-      others.values.push_back(table.values[place]);
-    }
+    others.values.insert(others.values.end(), at[replicate_axis] == *mean ? 0 : 1, table.values[place]);
   });
   const bool has_others = std::ranges::any_of(others.values, [](double value) { return std::isfinite(value); });
   return has_others ? others : table;
 }
 
-std::vector<double> means_over(const CellTable& table, const std::vector<CellAxis>& axes) {
+std::vector<double> means_over(const CellTable& table, const std::vector<std::size_t>& axes) {
   std::size_t size = 1;
   for (const auto axis : axes) {
-    size *= table.length(axis);
+    size *= table.lengths[axis];
   }
   std::vector<double> means(size, 0);
   each_cell(table.lengths, [&](const CellIndex& at, std::size_t place) {
     std::size_t index = 0;
     for (const auto axis : axes) {
-      index = index * table.length(axis) + at[static_cast<std::size_t>(axis)];
+      index = index * table.lengths[axis] + at[axis];
     }
     means[index] += table.values[place];
   });
