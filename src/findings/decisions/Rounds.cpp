@@ -403,11 +403,8 @@ DealtOrder::DealtOrder(const Scores& scores, std::uint64_t seed) {
 
 std::vector<bool> templates_without(const Scores& axes, std::size_t measure, std::size_t item,
                                     const LeftOut& is_left_out) {
-  std::vector<bool> left_out(is_left_out ? axes.length(template_axis) : 0);
-  for (std::size_t place = 0; place < left_out.size(); ++place) {
-    left_out[place] = is_left_out(measure, place, item);
-  }
-  return left_out;
+  return base::mapped(all_places(is_left_out ? axes.length(template_axis) : 0),
+                      [&](std::size_t place) { return is_left_out(measure, place, item); });
 }
 
 std::vector<std::uint8_t> visited_cells(const ContrastPlan& plan, const DealtOrder& order,

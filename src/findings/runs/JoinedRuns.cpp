@@ -161,9 +161,8 @@ std::pair<std::vector<double>, std::vector<std::int32_t>> JoinedRuns::gathered(s
         if (std::isfinite(values[place])) {
           sum += values[place];
           ++count;
-          read += in_score > 0 && statuses[place] == static_cast<std::uint8_t>(results::ScoreStatus::ok) ? in_score
-                  : in_score > 0                                                                         ? 1
-                                                                                                         : 0;
+          const bool is_whole = statuses[place] == static_cast<std::uint8_t>(results::ScoreStatus::ok);
+          read += in_score <= 0 ? 0 : is_whole ? in_score : 1;
         }
       }
     }
