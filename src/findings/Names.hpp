@@ -47,17 +47,10 @@ struct Selected {
   std::vector<bool> takes;
 };
 
-using base::places_where;
-
-/// All places below `count`, ascending.
-inline std::vector<std::size_t> all_places(std::size_t count) {
-  return places_where(count, [](std::size_t /*place*/) { return true; });
-}
-
 /// Places of the values that are equal to `value`, ascending.
 template <class Value>
 std::vector<std::size_t> places_with(const std::vector<Value>& values, const Value& value) {
-  return places_where(values.size(), [&](std::size_t place) { return values[place] == value; });
+  return base::places_where(values.size(), [&](std::size_t place) { return values[place] == value; });
 }
 
 class AxisNames {

@@ -104,7 +104,7 @@ std::vector<std::size_t> chosen_measures(const Scores& scores, const std::vector
     }
   }
   const auto is_chosen = [&](auto measure) { return labels.empty() || base::contains(labels, known[measure]); };
-  return places_where(known.size(), is_chosen);
+  return base::places_where(known.size(), is_chosen);
 }
 
 std::vector<std::size_t> chosen_measures(const Scores& scores, const std::vector<std::string>& labels,

@@ -93,7 +93,7 @@ class Comparable {
   }
   bool drop_where(const auto& is_dropped) {
     const auto dropped =
-        places_where(units_.size(), [&](std::size_t unit) { return units_[unit].is_kept && is_dropped(unit); });
+        base::places_where(units_.size(), [&](std::size_t unit) { return units_[unit].is_kept && is_dropped(unit); });
     const auto subjects = base::mapped(dropped, [&](std::size_t unit) { return units_[unit].subject; });
     for (auto& unit : units_) {
       unit.is_kept = unit.is_kept && !base::contains(subjects, unit.subject);

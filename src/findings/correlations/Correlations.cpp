@@ -62,7 +62,7 @@ std::vector<CorrelationTest> tests_of(const Unit& unit, const sweep::Comparison&
     }
     tests[kind].pairing.interval.reason = correlation.reason;
   }
-  const auto places = places_where(tests.size(), [&](auto kind) { return tests[kind].correlation.defined(); });
+  const auto places = base::places_where(tests.size(), [&](auto kind) { return tests[kind].correlation.defined(); });
   const auto kinds = base::mapped(places, [&](auto kind) { return unit.kinds[kind]; });
   if (kinds.empty()) {
     return tests;

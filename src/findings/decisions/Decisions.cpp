@@ -288,8 +288,7 @@ std::vector<std::size_t> asked_items(const Scores& axes, const ContrastPlan& pla
 std::vector<DecideRequest::Row> rows_left_by(const Decisions& decisions) {
   const auto is_left = [](const DecidedRow& row) { return !is_verdict(row.status); };
   std::vector<DecideRequest::Row> left;
-  std::ranges::copy_if(decisions.rows, std::back_inserter(left),
-                       [](const DecidedRow& row) { return !is_verdict(row.status); });
+  std::ranges::copy_if(decisions.rows, std::back_inserter(left), is_left);
   std::ranges::sort(left);
   return left;
 }

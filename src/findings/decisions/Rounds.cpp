@@ -403,7 +403,7 @@ DealtOrder::DealtOrder(const Scores& scores, std::uint64_t seed) {
 
 std::vector<bool> templates_without(const Scores& axes, std::size_t measure, std::size_t item,
                                     const LeftOut& is_left_out) {
-  return base::mapped(all_places(is_left_out ? axes.length(template_axis) : 0),
+  return base::mapped(base::places_below(is_left_out ? axes.length(template_axis) : 0),
                       [&](std::size_t place) { return is_left_out(measure, place, item); });
 }
 

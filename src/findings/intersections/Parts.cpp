@@ -105,7 +105,8 @@ IntersectionParts parts_of(const AxisSchema& subjects) {
   const NamedParts finder(subjects);
   IntersectionParts parts{
       .intersections = {}, .baseline = finder.baseline(), .domains = subject_coordinate(subjects, "domain")};
-  const auto found = places_where(subjects.labels.size(), [&](auto place) { return finder.is_intersection(place); });
+  const auto found =
+      base::places_where(subjects.labels.size(), [&](auto place) { return finder.is_intersection(place); });
   parts.intersections = base::mapped(found, [&](std::size_t subject) { return finder.find(subject); });
   base::refuse_if(parts.intersections.empty(), "statistics.intersections: there are none",
                   "no subject of the score table is of the kind 'intersection'", "Give the job 'axes.intersections'.");

@@ -150,8 +150,8 @@ Answers place_answers(const Ratings& ratings, const Scores& scores, const People
 }
 
 std::vector<PeopleRow> rows_of(const Scores& scores, const Answers& answers) {
-  const auto all_subjects = all_places(answers.subjects.size());
-  const auto all_items = all_places(answers.items.size());
+  const auto all_subjects = base::places_below(answers.subjects.size());
+  const auto all_items = base::places_below(answers.items.size());
   std::vector<PeopleRow> rows = {{PeopleRow::Kind::pooled, "pooled", all_subjects, all_items}};
   for (auto& dimension : dimension_groups(scores.axes[item_axis]->part(answers.items))) {
     rows.push_back({PeopleRow::Kind::dimension, dimension.name, all_subjects, std::move(dimension.items)});

@@ -168,7 +168,7 @@ class RatingReader {
   void find_columns() {
     const auto& names = table_.columns;
     const auto beginning_with = [&](const std::string& start) {
-      return places_where(names.size(), [&](std::size_t column) { return names[column].starts_with(start); });
+      return base::places_where(names.size(), [&](std::size_t column) { return names[column].starts_with(start); });
     };
     for (const auto& start : columns_.groups) {
       groups_ = groups_.empty() ? beginning_with(start) : groups_;

@@ -160,7 +160,7 @@ class RunComparer {
     return base::contains(measured_[measure], pair.left) && base::contains(measured_[measure], pair.right);
   }
   std::vector<std::string> common_measures(const RunPair& pair) const {
-    const auto common = places_where(measured_.size(), [&](auto measure) { return has_measure(pair, measure); });
+    const auto common = base::places_where(measured_.size(), [&](auto measure) { return has_measure(pair, measure); });
     return base::mapped(common, [&](auto measure) { return measures_.labels[measure]; });
   }
 
