@@ -577,8 +577,29 @@ void compute_runs(const CommandLine& line, const std::vector<std::string>& named
   std::cout << text << results::wrapped(compared, 2) << "\nwritten: " << runs.target.string() << '\n';
 }
 
+/// Throws InputError where rounds cannot be run over the result.
+void require_replayable(const StatsSource& found) {
+  base::refuse_if(!probes::kind_of(found.job).comparison(found.job).decide, "nothing says what is to be decided",
+                  "statistics.decide is not given",
+                  "Add 'statistics.decide={want: [sign]}', and statistics.contrasts where the job has none.");
+  base::refuse_if(rounds_of(*found.file).has_value(), "'" + found.file->path().string() + "' cannot be replayed",
+                  "its run has decided in rounds itself", "'stereosweep stats' tells what they were.");
+  base::refuse_if(!found.file->complete(), "'" + found.file->path().string() + "' cannot be replayed",
+                  "the run has unscored blocks, and a verdict of the complete table stands beside each decision",
+                  "continue it with 'stereosweep run'");
+}
+
 /// Collective. Computes the statistics of one result and prints them.
-void tell(const StatsSource& source, const CommandLine& line, const parallel::Communicator& world, Purpose purpose) {
+void tell(const CommandLine& line, const std::vector<std::string>& overrides, const parallel::Communicator& world,
+          Purpose purpose) {
+  const auto source = opened(world, [&] {
+    auto found = open_source(find_result(line.place), overrides);
+    if (purpose == Purpose::replay) {
+      require_replayable(found);
+    }
+    found.target = target_of(line, found.file->path(), purpose);
+    return found;
+  });
   const auto text = compute(source, line, world, purpose);
   if (world.rank() > 0) {
     return;
@@ -589,71 +610,45 @@ void tell(const StatsSource& source, const CommandLine& line, const parallel::Co
   } else {
     std::cout << text;
   }
+  if (purpose == Purpose::replay && !line.has("output")) {
+    std::filesystem::remove(source.target);
+  }
 }
 
-/// Collective.
-base::ExitCode compute(const CommandLine& line, const parallel::Communicator& world) {
+/// Collective. Of several results, or of the one that is named.
+void tell_all(const CommandLine& line, const parallel::Communicator& world, Purpose purpose) {
   std::vector<std::string> named = {line.place};
   std::vector<std::string> overrides;
   for (const auto& text : line.overrides) {
-    const bool is_place = text.find('=') == std::string::npos || base::is_there(text);
+    const bool is_place = purpose == Purpose::all && (text.find('=') == std::string::npos || base::is_there(text));
     (is_place ? named : overrides).push_back(text);
   }
   require_statistics_keys(overrides);
   line.number("top", 1);
   format_of(line);  // before anything is computed
-  if (named.size() > 1 || !runs_in(named.front()).empty()) {
+  if (purpose == Purpose::all && (named.size() > 1 || !runs_in(named.front()).empty())) {
     compute_runs(line, named, overrides, world);
-    return base::ExitCode::done;
+    return;
   }
   base::refuse_if(line.has("against"), "--against is for several results", "'" + line.place + "' is one");
-  const auto source = opened(world, [&] {
-    auto found = open_source(find_result(line.place), overrides);
-    found.target = target_of(line, found.file->path(), Purpose::all);
-    return found;
-  });
-  tell(source, line, world, Purpose::all);
-  return base::ExitCode::done;
+  tell(line, overrides, world, purpose);
 }
 
-/// Collective. What rounds would have decided, and when, of a finished result.
-base::ExitCode replay(const CommandLine& line, const parallel::Communicator& world) {
-  require_statistics_keys(line.overrides);
-  line.number("top", 1);
-  format_of(line);  // before anything is computed
-  const auto source = opened(world, [&] {
-    auto found = open_source(find_result(line.place), line.overrides);
-    base::refuse_if(!probes::kind_of(found.job).comparison(found.job).decide, "nothing says what is to be decided",
-                    "statistics.decide is not given",
-                    "Add 'statistics.decide={want: [sign]}', and statistics.contrasts where the job has none.");
-    base::refuse_if(rounds_of(*found.file).has_value(), "'" + found.file->path().string() + "' cannot be replayed",
-                    "its run has decided in rounds itself", "'stereosweep stats' tells what they were.");
-    base::refuse_if(!found.file->complete(), "'" + found.file->path().string() + "' cannot be replayed",
-                    "the run has unscored blocks, and a verdict of the complete table stands beside each decision",
-                    "continue it with 'stereosweep run'");
-    found.target = target_of(line, found.file->path(), Purpose::replay);
-    return found;
-  });
-  tell(source, line, world, Purpose::replay);
-  if (world.rank() == 0 && !line.has("output")) {
-    std::filesystem::remove(source.target);
-  }
-  return base::ExitCode::done;
-}
-
-base::ExitCode on_all_ranks(const CommandLine& line, const auto& step) {
+base::ExitCode on_all_ranks(const CommandLine& line, Purpose purpose) {
   const parallel::MpiSession session;
   const auto& world = session.world();
   base::set_log_rank(world.size() > 1 ? world.rank() : -1);
   base::keep_freed_memory();  // every slab of a large result takes the place of the one before
-  const auto own = [&] { return step(line, world); };
+  const auto own = [&] {
+    tell_all(line, world, purpose);
+    return base::ExitCode::done;
+  };
   return world.size() == 1 ? own() : parallel::end_on_all_ranks(world, own);
 }
 
-base::ExitCode execute_stats(const CommandLine& line) {
-  return on_all_ranks(line, [](const auto& own, const auto& world) { return compute(own, world); });
-}
-base::ExitCode execute_replay(const CommandLine& line) { return on_all_ranks(line, replay); }
+base::ExitCode execute_stats(const CommandLine& line) { return on_all_ranks(line, Purpose::all); }
+/// What rounds would have decided, and when, of a finished result.
+base::ExitCode execute_replay(const CommandLine& line) { return on_all_ranks(line, Purpose::replay); }
 
 void add_replay_options(options::options_description_easy_init add) {
   add("top", options::value<std::int64_t>()->default_value(20), "how many rows of each measure's table");
