@@ -106,22 +106,6 @@ Normalizer read_replace_normalizer(const base::JsonValue& field) {
   auto content = field["content"].text();
   field["content"].refuse_if(field["pattern"]["Regex"] && content.find('$') != std::string::npos,
                              "\"$\" in the replacement of an expression", "groups are not supported");
-  return make_replacement(std::move(pattern), std::move(content));
-}
-
-Normalizer read_prepend(const base::JsonValue& field) {
-  return [prefix = field["prepend"].text()](AlignedText& text) { text.prepend(prefix); };
-}
-
-void make_byte_level(AlignedText& text) {
-  AlignedText out = text.part(0, 0);
-  append_byte_level(text, 0, text.size(), out);
-  text = std::move(out);
-}
-
-}  // namespace
-
-Normalizer make_replacement(Pattern pattern, std::string content) {
   return [pattern = std::move(pattern), content = std::move(content)](AlignedText& text) {
     std::vector<Match> parts;
     pattern(text.text(), parts);
@@ -141,6 +125,18 @@ Normalizer make_replacement(Pattern pattern, std::string content) {
     text = std::move(out);
   };
 }
+
+Normalizer read_prepend(const base::JsonValue& field) {
+  return [prefix = field["prepend"].text()](AlignedText& text) { text.prepend(prefix); };
+}
+
+void make_byte_level(AlignedText& text) {
+  AlignedText out = text.part(0, 0);
+  append_byte_level(text, 0, text.size(), out);
+  text = std::move(out);
+}
+
+}  // namespace
 
 Normalizer read_normalizer(const base::JsonValue& field) {
   static constexpr Kind<Normalizer> kinds[] = {

@@ -134,20 +134,28 @@ Scheme read_scheme(const base::JsonValue& field) {
 PreTokenizer read_metaspace_words(const base::JsonValue& field) {
   const auto scheme = read_scheme(field);
   const bool splits = field["split"].flag_or(true);
-  const auto replacement = read_character(field["replacement"]);
-  const auto replace_spaces = make_replacement(make_literal(" "), replacement);
-  return [=, pattern = make_literal(replacement)](Pieces& pieces) {
-    rewrite_each(pieces, pieces.text.size() * 2,
-                 [&](const AlignedText& text, std::size_t begin, std::size_t end, AlignedText& out) {
-                   auto part = text.part(begin, end);
-                   replace_spaces(part);
-                   const bool first = part.alignment(0).begin == 0;
-                   if (!part.text().starts_with(replacement) &&
-                       (scheme == Scheme::always || (scheme == Scheme::first && first))) {
-                     part.prepend(replacement);
-                   }
-                   out.append(part, 0, part.size());
-                 });
+  const auto mark = read_character(field["replacement"]);
+  const auto change = [=](const AlignedText& text, std::size_t begin, std::size_t end, AlignedText& out) {
+    const auto until_end = text.text().substr(0, end);
+    const auto piece = until_end.substr(begin);
+    const bool is_first = text.alignment(begin).begin == 0;
+    if (!piece.starts_with(' ') && !piece.starts_with(mark) &&
+        (scheme == Scheme::always || (scheme == Scheme::first && is_first))) {
+      out.put(mark, text.alignment(begin));
+    }
+    const auto start = out.size();
+    for (auto done = begin; done < end;) {
+      const auto space = std::min(until_end.find(' ', done), end);
+      out.append(text, done, space);
+      if (space < end) {
+        out.put(mark, text.alignment(space));
+        AlignedText::check_growth(out.size() - start, end - begin);
+      }
+      done = space + 1;
+    }
+  };
+  return [=, pattern = make_literal(mark)](Pieces& pieces) {
+    rewrite_each(pieces, pieces.text.size() * 2, change);
     if (splits) {
       split(pieces, pattern, Behavior::merged_with_next, Sense::matches);
     }

@@ -10,7 +10,6 @@
 #include "base/text/JsonValue.hpp"
 #include "base/text/Text.hpp"
 #include "tokenizer/Tokenizer.hpp"
-#include "tokenizer/regex/Pattern.hpp"
 #include "tokenizer/unicode/AlignedText.hpp"
 
 namespace stereosweep::tokenizer {
@@ -18,8 +17,6 @@ namespace stereosweep::tokenizer {
 /// The "normalizer" changes the text before anything is split.
 using Normalizer = std::function<void(AlignedText&)>;
 Normalizer read_normalizer(const base::JsonValue& field);
-/// Every match becomes `content`, which stands for its last input.
-Normalizer make_replacement(Pattern pattern, std::string content);
 
 /// A text and the ascending, non-empty ranges of it that are left.
 struct Pieces {
