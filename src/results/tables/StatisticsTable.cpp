@@ -235,7 +235,10 @@ class StatisticsRows : public FinishedStatistics {
 
   /// Those of another array, repeated over the axes of `main` that it lacks.
   std::vector<double> numbers_over(const StatisticsArray& main, const StatisticsArray& array) const {
-    const auto values = numbers(array);
+    auto values = numbers(array);
+    if (names_of(array.axes) == names_of(main.axes)) {
+      return values;
+    }
     std::vector<const LabelColumn*> axes_in_main;
     for (const auto& axis : array.axes) {
       const auto found = std::ranges::find(main.axes, axis.name, &LabelColumn::name);
