@@ -365,7 +365,8 @@ std::vector<FamilyInUse> families_in_use(const std::vector<EmbeddingTest>& tests
   }
   for (const auto& [kind, label] :
        {std::pair{EmbeddingTest::Kind::weat, "all"}, std::pair{EmbeddingTest::Kind::wefat, "all words"}}) {
-    FamilyInUse all{label, base::places_where(tests.size(), [&, kind = kind](auto i) { return tests[i].kind == kind; })};
+    FamilyInUse all{label,
+                    base::places_where(tests.size(), [&, kind = kind](auto i) { return tests[i].kind == kind; })};
     if (!all.tests.empty() && !kinds.contains(kind)) {
       families.push_back(std::move(all));
     }
