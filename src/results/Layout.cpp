@@ -141,7 +141,14 @@ hdf5::DataSet Layout::add_cube(const CubeSchema& cube, const std::vector<std::st
 hdf5::DataSet Layout::write(const CubeSchema& cube, const std::vector<std::string>& axes,
                             const std::vector<double>& values) {
   auto dataset = add_cube(cube, axes);
-  dataset.write(0, std::span(values));  // HDF5 makes numbers of the cube's type of them
+  auto column = empty_column(cube.type);
+  const auto write_as = [&]<class T>(std::vector<T>& numbers) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      numbers = base::mapped(values, [](double value) { return static_cast<T>(value); });
+      dataset.write(0, std::span<const T>(numbers));
+    }
+  };
+  std::visit(write_as, column);
   return dataset;
 }
 
