@@ -182,7 +182,7 @@ void model_keys(sweep::ModelSpec& model, Fields& keys, const ProbeFormat* format
   }
   server_chat_key(keys, model, format);
   for (const auto& fault : model.server->faults()) {
-    keys.problems().add(keys.place(fault.key), fault.problem, fault.reason, fault.suggestion);
+    keys.report(fault);
   }
 }
 
@@ -214,8 +214,7 @@ void check_server(Fields& fields, const sweep::Job& job, const ProbeFormat& form
                       "there is no model to cut into slices", "Leave it out."});
   }
   for (const auto& fault : faults) {
-    fields.problems().add(fields.place(fault.key.empty() ? "model" : fault.key), fault.problem, fault.reason,
-                          fault.suggestion);
+    fields.report(fault);
   }
 }
 

@@ -15,11 +15,6 @@ std::vector<const ProbeFormat*>& formats() {
 
 }  // namespace
 
-base::Place ProbeReading::place(const std::string& key) const {
-  const Node* node = root.find(key);
-  return (node == nullptr ? root : *node).place(key);
-}
-
 void check_cells(const ProbeReading& job, const std::vector<std::pair<std::uint64_t, std::string>>& lengths) {
   std::uint64_t cells = 1;
   bool overflow = false;

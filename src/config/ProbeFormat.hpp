@@ -27,7 +27,7 @@ struct ProbeReading {
   base::Problems& problems;
   const sweep::Execution& execution;
   /// Where a key of the job stands; the job's beginning where it is left out.
-  base::Place place(const std::string& key) const;
+  base::Place place(const std::string& key) const { return fields.place(key); }
 };
 
 /// Reports at `axes` that a product has more than `execution.max_cells` cells. `lengths`: of its axes, with what they

@@ -125,24 +125,7 @@ class LabelCheck {
 };
 
 /// The entries of an axis, checked by their labels; `read(entry, key)` gives the items of one. What `only` leaves out
-/// goes to `dropped`.
-template <class Item, class Read>
-std::vector<Item> read_source(const AxisSource& source, base::Problems& problems, Read read,
-                              std::vector<Item>* dropped = nullptr) {
-  LabelCheck labels(problems);
-  std::vector<Item> items;
-  for (std::size_t i = 0; source.list != nullptr && i < source.list->children.size(); ++i) {
-    const Node& entry = source.list->children[i];
-    const std::string entry_key = source.key + "[" + std::to_string(i) + "]";
-    for (auto& item : read(entry, entry_key)) {
-      labels.add(entry, entry_key, label_of(item));
-      items.push_back(std::move(item));
-    }
-  }
-  return select(std::move(items), source, problems, dropped);
-}
-
-/// The same of the node of an axis. `read_table(path)` gives the entries of a table; empty: they stand in none.
+/// goes to `dropped`. `read_table(path)` gives the entries of a table; empty: they stand in none.
 template <class Item, class Read>
 std::vector<Item> read_entries(const Node& node, const std::string& kind, const std::string& key, Pieces& pieces,
                                base::Problems& problems, Read read, std::vector<Item>* dropped = nullptr,
@@ -156,7 +139,17 @@ std::vector<Item> read_entries(const Node& node, const std::string& kind, const 
   }
   problems.add_if(!source.table.empty() && !read_table, node.place(key), kind + " stand in no table",
                   "a list or the name of a piece is expected");
-  return read_source<Item>(source, problems, read, dropped);
+  LabelCheck labels(problems);
+  std::vector<Item> items;
+  for (std::size_t i = 0; source.list != nullptr && i < source.list->children.size(); ++i) {
+    const Node& entry = source.list->children[i];
+    const std::string entry_key = source.key + "[" + std::to_string(i) + "]";
+    for (auto& item : read(entry, entry_key)) {
+      labels.add(entry, entry_key, label_of(item));
+      items.push_back(std::move(item));
+    }
+  }
+  return select(std::move(items), source, problems, dropped);
 }
 
 /// An axis whose entries stand in a list or in a piece of `kind`: under the first of `names`, as dumps have it, or

@@ -7,7 +7,6 @@
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
-#include "base/text/Text.hpp"
 #include "config/axes/AxisSource.hpp"
 
 namespace stereosweep::config {
@@ -123,10 +122,8 @@ std::optional<std::size_t> read_choice(const Node& node, const std::string& key,
     wrong_type(node, key, problems, one_of(choices));
     return std::nullopt;
   }
-  for (std::size_t i = 0; i < choices.size(); ++i) {
-    if (choices[i] == node.value) {
-      return i;
-    }
+  if (const auto found = std::ranges::find(choices, node.value); found != choices.end()) {
+    return static_cast<std::size_t>(found - choices.begin());
   }
   const auto suggestion = suggest(node.value, choices, problems);
   problems.add(node.place(key), "unknown value '" + base::excerpt(node.value, 60) + "'", one_of(choices),
@@ -144,15 +141,14 @@ bool is_all(const Node& node, const std::string& key, base::Problems& problems, 
 }
 
 std::vector<std::size_t> read_choices(const Node& node, const std::string& key, base::Problems& problems,
-                                      std::span<const std::string> choices, Choices wanted) {
+                                      std::span<const std::string> choices) {
   std::vector<std::size_t> result;
-  const bool distinct = wanted == Choices::distinct;
-  if (!expect_kind(node, Node::Kind::list, key, problems, distinct ? Emptiness::refused : Emptiness::allowed)) {
+  if (!expect_kind(node, Node::Kind::list, key, problems, Emptiness::refused)) {
     return result;
   }
   each_entry(node, key, problems, [&](const Node& entry, const std::string& entry_key) {
     const auto index = read_choice(entry, entry_key, problems, choices);
-    if (index && distinct && std::find(result.begin(), result.end(), *index) != result.end()) {
+    if (index && base::contains(result, *index)) {
       problems.add(entry.place(entry_key), "'" + choices[*index] + "' stands twice", "each counts once");
     } else if (index) {
       result.push_back(*index);
@@ -238,6 +234,9 @@ std::string Fields::key_of(const std::string& name) const {
 }
 
 base::Place Fields::place(const std::string& name) const {
+  if (name.empty()) {
+    return node_.place(key_);
+  }
   const Node* found = usable_ ? node_.find(name) : nullptr;
   return (found == nullptr ? node_ : *found).place(key_of(name));
 }
@@ -270,14 +269,6 @@ const Node* Fields::required(const std::string& name) {
                   "Write '" + name + ": ...' here.");
   }
   return node;
-}
-
-void Fields::line(const std::string& name, std::string& target, std::string_view /*about*/) {
-  take(name, target, [](auto&... where) { return read_line(where...); });
-}
-
-void Fields::text(const std::string& name, std::string& target, std::string_view /*about*/) {
-  take(name, target, read_text);
 }
 
 void Fields::lines(const std::string& name, std::vector<std::string>& target, Emptiness emptiness,
@@ -455,8 +446,6 @@ Node dump_names(const Names& names) {
   return map;
 }
 
-Node dump_text(const std::string& value) { return value.empty() ? Node() : Node::text(value); }
-
 Node dump_selections(const std::vector<sweep::Selection>& selections) {
   Node map = Node::map();
   for (const auto& selection : selections) {
@@ -465,23 +454,7 @@ Node dump_selections(const std::vector<sweep::Selection>& selections) {
   return map;
 }
 
-Node integer(std::int64_t value) { return Node::plain(std::to_string(value)); }
-
-Node number(double value) { return Node::plain(base::format_double(value)); }
-
-Node texts(const std::vector<std::string>& values) { return list_of(values, Node::text); }
-
 using base::Json;
-
-Json text_schema() { return {{"type", {"string", "number", "boolean"}}, {"minLength", 1}}; }
-
-Json any_text_schema() { return Json::object({{"type", {"string", "number", "boolean"}}}); }
-
-Json integer_schema(std::int64_t smallest, std::int64_t largest) {
-  return {{"type", "integer"}, {"minimum", smallest}, {"maximum", largest}};
-}
-
-Json choice_schema(const std::vector<std::string>& names) { return Json::object({{"enum", names}}); }
 
 Json list_schema(Json entry, Emptiness emptiness) {
   Json schema = {{"type", "array"}, {"items", std::move(entry)}};
@@ -504,21 +477,11 @@ Json pair_schema(Json entry) {
   return schema;
 }
 
-Json names_schema(Json value) { return {{"type", "object"}, {"additionalProperties", std::move(value)}}; }
-
-Json either_schema(std::vector<Json> forms) { return Json::object({{"anyOf", std::move(forms)}}); }
-
-Json boolean_schema() { return Json::object({{"type", "boolean"}}); }
-
 Json choices_schema(const std::vector<std::string>& names) {
   auto schema = list_schema(choice_schema(names));
   schema["uniqueItems"] = true;
   return schema;
 }
-
-Json text_or_lines_schema() { return either_schema({text_schema(), lines_schema()}); }
-
-Json selections_schema() { return names_schema(text_or_lines_schema()); }
 
 void ShownKeys::describe(const std::string& name, Json schema, std::string_view about, Json usual) {
   const auto marks = take_marks();

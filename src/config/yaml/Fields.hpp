@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/text/Json.hpp"
+#include "base/text/Text.hpp"
 #include "config/yaml/Yaml.hpp"
 #include "sweep/Keys.hpp"
 
@@ -51,11 +52,9 @@ std::optional<std::vector<std::string>> read_lines(const Node& node, const std::
 /// A list of exactly two lines.
 std::optional<std::pair<std::string, std::string>> read_two(const Node& node, const std::string& key,
                                                             base::Problems& problems);
-/// A list of words among `choices`, as their indices. `distinct`: at least one, each once; `any`: may be empty, and may
-/// repeat.
-enum class Choices { any, distinct };
+/// A list of words among `choices`, at least one and each once, as their indices.
 std::vector<std::size_t> read_choices(const Node& node, const std::string& key, base::Problems& problems,
-                                      std::span<const std::string> choices, Choices wanted);
+                                      std::span<const std::string> choices);
 /// Reports unless the node is of this kind.
 enum class Emptiness { allowed, refused };
 bool expect_kind(const Node& node, Node::Kind kind, const std::string& key, base::Problems& problems,
@@ -140,14 +139,23 @@ class Fields : public KeyMarks<Fields> {
   const Node* required(const std::string& name);
   std::string key_of(const std::string& name) const;
   bool usable() const { return usable_; }
-  /// Of the value under `name`, or of the mapping where it is missing.
+  /// Of the value under `name`, or of the mapping where it is missing; of "" the mapping.
   base::Place place(const std::string& name) const;
+  void report(const sweep::KeyFault& fault) const {
+    problems_.add(place(fault.key), fault.problem, fault.reason, fault.suggestion);
+  }
   const Node& node() const { return node_; }
   base::Problems& problems() const { return problems_; }
   Pieces& pieces() const;
 
-  void line(const std::string& name, std::string& target, std::string_view about = "");  ///< text of one line
-  void text(const std::string& name, std::string& target, std::string_view about = "");  ///< any text
+  /// Text of one line.
+  void line(const std::string& name, std::string& target, std::string_view /*about*/ = "") {
+    take(name, target, [](auto&... where) { return read_line(where...); });
+  }
+  /// Any text.
+  void text(const std::string& name, std::string& target, std::string_view /*about*/ = "") {
+    take(name, target, read_text);
+  }
   void lines(const std::string& name, std::vector<std::string>& target, Emptiness emptiness = Emptiness::refused,
              std::string_view about = "");
   /// Any texts, also none.
@@ -179,7 +187,7 @@ class Fields : public KeyMarks<Fields> {
                std::string_view /*about*/ = "") {
     if (const Node* node = next(name)) {
       target.clear();
-      for (const auto index : read_choices(*node, key_of(name), problems_, names, Choices::distinct)) {
+      for (const auto index : read_choices(*node, key_of(name), problems_, names)) {
         target.push_back(static_cast<Choice>(index));
       }
     }
@@ -249,10 +257,10 @@ class Fields : public KeyMarks<Fields> {
       each_entry(*node, key_of(name), problems_, [&](const Node& entry, const std::string& key) {
         fill(entry, key, target.emplace_back());
         if constexpr (requires { Item::listed_as; }) {
-          if (const auto& own = target.back().name; !own.empty() && !listed.insert(own).second) {
-            problems_.add(entry.place(key), std::string("a second ") + Item::listed_as + " '" + own + "'",
-                          "they are told apart by their names");
-          }
+          const auto& own = target.back().name;
+          problems_.add_if(!own.empty() && !listed.insert(own).second, entry.place(key),
+                           std::string("a second ") + Item::listed_as + " '" + own + "'",
+                           "they are told apart by their names");
         }
       });
     }
@@ -304,8 +312,9 @@ class Fields : public KeyMarks<Fields> {
     own.finish();
     if constexpr (requires { target.faults(); }) {
       for (const auto& fault : own.usable() ? target.faults() : std::vector<sweep::KeyFault>()) {
-        problems_.add_if(own.has_read(fault), fault.key.empty() ? node.place(key) : own.place(fault.key), fault.problem,
-                         fault.reason, fault.suggestion);
+        if (own.has_read(fault)) {
+          own.report(fault);
+        }
       }
     }
   }
@@ -325,8 +334,8 @@ class Fields : public KeyMarks<Fields> {
 
 // What dumps hold: texts are quoted, so that no reader takes them for anything else.
 
-Node integer(std::int64_t value);
-Node number(double value);
+inline Node integer(std::int64_t value) { return Node::plain(std::to_string(value)); }
+inline Node number(double value) { return Node::plain(base::format_double(value)); }
 /// A list of what `dump` makes of each value.
 template <class Value, class Dump>
 Node list_of(const std::vector<Value>& values, Dump dump) {
@@ -336,9 +345,9 @@ Node list_of(const std::vector<Value>& values, Dump dump) {
   }
   return list;
 }
-Node texts(const std::vector<std::string>& values);
+inline Node texts(const std::vector<std::string>& values) { return list_of(values, Node::text); }
 /// Null where it is empty.
-Node dump_text(const std::string& value);
+inline Node dump_text(const std::string& value) { return value.empty() ? Node() : Node::text(value); }
 Node dump_selections(const std::vector<sweep::Selection>& selections);
 /// Null where there are none.
 Node dump_names(const Names& names);
@@ -351,26 +360,32 @@ Node choice_list(const std::vector<Choice>& values, const std::vector<std::strin
 // Keys described as JSON Schema (draft 2020-12), for editors and validators. First schemas of values.
 
 /// Text of one line: what YAML takes for a number or a boolean is one, too, as for the reader.
-base::Json text_schema();
+inline base::Json text_schema() { return {{"type", {"string", "number", "boolean"}}, {"minLength", 1}}; }
 /// Text that may also be empty.
-base::Json any_text_schema();
-base::Json boolean_schema();
-base::Json integer_schema(std::int64_t smallest, std::int64_t largest);
+inline base::Json any_text_schema() { return base::Json::object({{"type", {"string", "number", "boolean"}}}); }
+inline base::Json boolean_schema() { return base::Json::object({{"type", "boolean"}}); }
+inline base::Json integer_schema(std::int64_t smallest, std::int64_t largest) {
+  return {{"type", "integer"}, {"minimum", smallest}, {"maximum", largest}};
+}
 /// One of the words.
-base::Json choice_schema(const std::vector<std::string>& names);
+inline base::Json choice_schema(const std::vector<std::string>& names) { return base::Json::object({{"enum", names}}); }
 base::Json list_schema(base::Json entry, Emptiness emptiness = Emptiness::refused);
 /// A list of texts without repeats.
 base::Json lines_schema(Emptiness emptiness = Emptiness::refused);
 /// A list of exactly two values.
 base::Json pair_schema(base::Json entry);
 /// A mapping whose names are free.
-base::Json names_schema(base::Json value);
+inline base::Json names_schema(base::Json value) {
+  return {{"type", "object"}, {"additionalProperties", std::move(value)}};
+}
 /// One of several forms.
-base::Json either_schema(std::vector<base::Json> forms);
+inline base::Json either_schema(std::vector<base::Json> forms) {
+  return base::Json::object({{"anyOf", std::move(forms)}});
+}
 /// What the keys of these names read.
 base::Json choices_schema(const std::vector<std::string>& names);
-base::Json selections_schema();
-base::Json text_or_lines_schema();
+inline base::Json text_or_lines_schema() { return either_schema({text_schema(), lines_schema()}); }
+inline base::Json selections_schema() { return names_schema(text_or_lines_schema()); }
 
 /// What `find_source` understands, with the schema of an entry.
 base::Json source_schema(base::Json entry);

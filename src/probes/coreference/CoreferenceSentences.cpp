@@ -551,9 +551,11 @@ base::Json sentences_schema() {
 
 std::set<SentenceNote> read_sentence_notes(const config::Node& node, const std::string& key, base::Problems& problems) {
   std::set<SentenceNote> notes;
-  for (const auto index : config::read_choices(node, key, problems, sentence_note_names, config::Choices::any)) {
-    notes.insert(static_cast<SentenceNote>(index));
-  }
+  config::each_entry(node, key, problems, [&](const config::Node& entry, const std::string& place) {
+    if (const auto index = config::read_choice(entry, place, problems, sentence_note_names)) {
+      notes.insert(static_cast<SentenceNote>(*index));
+    }
+  });
   return notes;
 }
 
