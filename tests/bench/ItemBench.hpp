@@ -129,11 +129,9 @@ class ItemBench {
     for (std::uint64_t i = 1; i < repeats_; ++i) {
       values = timed_once(work);
     }
-    auto after = counts_;
-    after -= before;
-    sequences_ = after.distinct_sequences / repeats_;
-    tokens_ = after.distinct_tokens / repeats_;
-    head_rows_ = after.head_rows / repeats_;
+    sequences_ = (counts_.distinct_sequences - before.distinct_sequences) / repeats_;
+    tokens_ = (counts_.distinct_tokens - before.distinct_tokens) / repeats_;
+    head_rows_ = (counts_.head_rows - before.head_rows) / repeats_;
     return values;
   }
 
