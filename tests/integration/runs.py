@@ -138,16 +138,15 @@ def write_index(journal):
     """The index that a journal gets where it is large: as results/Journal.hpp describes it."""
     data = journal.read_bytes()
     at = 16 + int.from_bytes(data[8:12], "little")
-    found, costs = b"", [0, 0, 0, 0]
+    found = b""
     blocks = list(records(data))
     for record in blocks:
-        size, block, contexts = (int.from_bytes(record[place : place + 8], "little") for place in (8, 48, 56))
-        costs = [cost + int.from_bytes(record[64 + 8 * i : 72 + 8 * i], "little") for i, cost in enumerate(costs)]
-        found += record[16:48] + struct.pack("<QQQI", block, at + 100, size, contexts) + record[96:100]
+        place = struct.pack("<Q", at + 100) + record[8:16]
+        found += record[16:96] + place + record[96:100] + struct.pack("<I", 0)
         at += len(record)
     header = data[12 + int.from_bytes(data[8:12], "little") :][:4]
-    made = b"SSWINDEX" + struct.pack("<I", 1) + header + struct.pack("<Q", at) + data[at - 4 : at]
-    made += struct.pack("<QQQQQ", *costs, len(blocks)) + found
+    made = b"SSWINDEX" + struct.pack("<I", 2) + header + struct.pack("<Q", at) + data[at - 4 : at]
+    made += struct.pack("<Q", len(blocks)) + found
     journal.with_suffix(".index").write_bytes(made + struct.pack("<I", zlib.crc32(made)))
 
 
