@@ -133,7 +133,10 @@ class Coordinator {
         left_(left),
         progress_(base::mapped(parts.signals.ranks(), &parallel::RankPlace::name)),
         peers_(base::mapped(base::places_below(parts.leaders.size()),
-                            [&](std::size_t rank) { return Peer{.asks = std::cmp_equal(parts.leaders[rank], rank)}; })),
+                            [&](std::size_t rank) {
+                              return Peer{.asks = std::cmp_equal(parts.leaders[rank], rank),
+                                          .is_alone = std::ranges::count(parts.leaders, parts.leaders[rank]) == 1};
+                            })),
         worker_(parts.messenger, parts.scorer, parts.probe.blocks(), parts.signals) {}
 
   CoordinatorEnd serve() {
@@ -163,7 +166,8 @@ class Coordinator {
 
  private:
   struct Peer {
-    bool asks = true;  ///< for blocks
+    bool asks = true;      ///< for blocks
+    bool is_alone = true;  ///< nobody scores in step with it
     Clock::time_point heard = Clock::now();
     std::vector<std::uint64_t> held = {};  ///< blocks granted and not scored yet, in order: all but the first wait
     Clock::time_point last_result = Clock::now();
@@ -325,8 +329,7 @@ class Coordinator {
     for (auto asked = std::ranges::count_if(peers_, &Peer::asked_back); asked < idle; ++asked) {
       Peer* slowest = nullptr;
       for (auto& peer : peers_) {
-        const bool is_alone = std::ranges::count(parts_.leaders, &peer - peers_.data()) == 1;
-        const bool lends = is_alone && peer.held.size() > 1 && !peer.asked_back && !peer.gone;
+        const bool lends = peer.is_alone && peer.held.size() > 1 && !peer.asked_back && !peer.gone;
         if (lends && (slowest == nullptr || peer.last_result < slowest->last_result)) {
           slowest = &peer;
         }
