@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/Error.hpp"
 #include "base/Lists.hpp"
 
 namespace stereosweep::answers {
@@ -54,7 +55,9 @@ PatternTable read_patterns() {
   static constexpr auto kinds = word_list<"declines disclaims evades">;
   static constexpr auto refusers = word_list<"any to_answer model">;
   const auto place_in = [](Words names, std::string_view name) {
-    return std::ranges::find(names, name) - names.begin();
+    const auto place = std::ranges::find(names, name);
+    STEREOSWEEP_ASSERT(place != names.end(), "a heading of phrases.txt is of no known kind");
+    return place - names.begin();
   };
   PatternTable table;
   Pattern pattern;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/Lists.hpp"
 #include "base/text/Text.hpp"
 #include "engine/readout/ReaderCall.hpp"
 
@@ -37,12 +38,8 @@ struct MaskedPreparer {
     sequence.ids = encode_input(fill.text, tokenizer, tokenizer::SpecialTokens::add, shape).ids;
     sequence.layer = shape.num_layers;
     const auto mask = tokenizer.mask_id();
-    std::vector<std::size_t> masks;  // their places
-    for (std::size_t place = 0; place < sequence.ids.size(); ++place) {
-      if (sequence.ids[place] == mask) {
-        masks.push_back(place);
-      }
-    }
+    const auto masks =
+        base::places_where(sequence.ids.size(), [&](std::size_t place) { return sequence.ids[place] == mask; });
     if (masks.size() != fill.slots.size()) {
       base::refuse(base::counted(fill.slots.size(), "id list") + " for " + base::counted(masks.size(), "mask"),
                    "each mask token of the text takes one list");

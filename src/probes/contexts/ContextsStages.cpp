@@ -98,11 +98,10 @@ class VectorsStage final : public Stage {
     WordsFile words{finished.settings, probe_->dimension(), finished.journal.cost(),
                     write_store(request.directory / store_file, *probe_, finished.journal, request)};
     has_store_ = true;
-    base::fail_if(words_ && encode(*words_) != encode(words),
-                  "the vectors computed anew are not those of the first time",
+    auto bytes = encode(words);
+    base::fail_if(words_ && encode(*words_) != bytes, "the vectors computed anew are not those of the first time",
                   "other hardware or libraries give other last bits", "start anew with --overwrite");
     request.check_lease();  // the store may have taken long
-    auto bytes = encode(words);
     results::write_sealed(request.directory / words_file, bytes);
     words_ = std::move(words);
     return bytes;
