@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "base/Lists.hpp"
-#include "findings/Names.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "results/tables/TerminalTable.hpp"
 #include "stats/AdditiveFit.hpp"

@@ -8,7 +8,6 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
-#include "findings/Names.hpp"
 #include "results/tables/TerminalTable.hpp"
 
 namespace stereosweep::findings {

@@ -114,7 +114,7 @@ void RoundScores::add_part(const Part& part, const results::JournalStore* journa
   const hdf5::ShortLived plain;
   const auto raw = root_ / round_file;
   const auto table = root_ / round_table_file;
-  const std::shared_ptr<void> removal(nullptr, [&](void*) {
+  const std::shared_ptr<void> removal(nullptr, [&](void*) {  // behind the readers below, also where one fails
     std::error_code ignored;
     std::filesystem::remove(raw, ignored);
     std::filesystem::remove(table, ignored);

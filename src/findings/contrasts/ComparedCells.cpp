@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/Lists.hpp"
-#include "findings/Names.hpp"
 #include "stats/AdditiveFit.hpp"
 
 namespace stereosweep::findings {

@@ -9,7 +9,6 @@
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
-#include "findings/Names.hpp"
 #include "findings/Streams.hpp"
 #include "findings/correlations/SubjectScores.hpp"
 #include "findings/sharing/Sharing.hpp"

@@ -5,7 +5,6 @@
 
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
-#include "findings/Names.hpp"
 #include "findings/decisions/Decisions.hpp"
 #include "results/tables/TerminalTable.hpp"
 #include "stats/sequential/PartEstimate.hpp"

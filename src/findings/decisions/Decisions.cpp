@@ -13,7 +13,6 @@
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
 #include "base/text/Text.hpp"
-#include "findings/Names.hpp"
 #include "findings/contrasts/Contrasts.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "stats/PValues.hpp"

@@ -3,7 +3,6 @@
 
 #include "base/Error.hpp"
 #include "base/Lists.hpp"
-#include "findings/Names.hpp"
 #include "findings/intersections/Intersections.hpp"
 
 namespace stereosweep::findings {

@@ -15,7 +15,6 @@
 #include "base/process/Processors.hpp"
 #include "base/text/Text.hpp"
 #include "findings/Cells.hpp"
-#include "findings/Names.hpp"
 #include "findings/Streams.hpp"
 #include "findings/correlations/SubjectScores.hpp"
 #include "findings/people/Agreement.hpp"
@@ -182,7 +181,9 @@ std::vector<People::Drawn> drawn_of(const Scores& scores, const Answers& answers
   for (const auto& [kind, is_there] :
        {std::pair(annotators, has_several), std::pair(templates, scores.length(template_axis) > 1),
         std::pair(rephrasings, scores.length(rephrasing_axis) > 1)}) {
-    drawn.insert(drawn.end(), is_asked(kind) && is_there ? 1 : 0, kind);
+    if (is_there && is_asked(kind)) {
+      drawn.push_back(kind);
+    }
   }
   return drawn;
 }
@@ -468,8 +469,7 @@ class PeopleComparer {
     };
     add(Role::p, "cite", "tau",
         "two-sided p of people_tau to cite: the larger one of items shuffled (within dimensions where there is such a "
-        "p) "
-        "and of subjects (within domains)",
+        "p) and of subjects (within domains)",
         &Cell::shuffled, &ShuffledP::cited);
     add(Role::adjusted, "holm", "tau", "people_tau_p_cite adjusted among the rows of its kind (Holm)", &Cell::p_holm);
     add_shuffled("items", "items shuffled, the same way in every subject", &ShuffledP::items);
@@ -544,8 +544,7 @@ class PeopleComparer {
            "dimensions, where they have any) and subjects shuffled (within their domains), " +
            base::with_thousands(shuffles_.draws) +
            " draws each. p Holm: adjusted among the rows of one kind. P@3: mean over subjects; chance: P@3 of scores "
-           "in "
-           "random order.";
+           "in random order.";
   }
 
   std::vector<std::string> warnings() const {

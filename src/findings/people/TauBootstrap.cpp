@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "base/Lists.hpp"
-#include "findings/Names.hpp"
 #include "findings/people/People.hpp"
 #include "findings/sharing/Sharing.hpp"
 #include "stats/CrossedTable.hpp"

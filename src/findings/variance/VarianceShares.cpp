@@ -192,7 +192,9 @@ CellTable complete_part(CellTable table) {
   each_cell(table.lengths, [&](const CellIndex& at, std::size_t place) {
     bool is_kept = true;
     each_axis([&](std::size_t axis) { is_kept = is_kept && kept[axis][at[axis]]; });
-    part.values.insert(part.values.end(), is_kept ? 1 : 0, table.values[place]);
+    if (is_kept) {
+      part.values.push_back(table.values[place]);
+    }
   });
   return part;
 }
@@ -205,7 +207,9 @@ CellTable without_mean_replicate(CellTable table, const std::vector<std::string>
   CellTable others{table.lengths, {}};
   others.lengths[replicate_axis] -= 1;
   each_cell(table.lengths, [&](const CellIndex& at, std::size_t place) {
-    others.values.insert(others.values.end(), at[replicate_axis] == *mean ? 0 : 1, table.values[place]);
+    if (at[replicate_axis] != *mean) {
+      others.values.push_back(table.values[place]);
+    }
   });
   const bool has_others = std::ranges::any_of(others.values, [](double value) { return std::isfinite(value); });
   return has_others ? others : table;
